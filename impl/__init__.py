@@ -1,0 +1,1 @@
+"""The reference implementation that satisfies the contracts, one package a room."""
