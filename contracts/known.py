@@ -1,0 +1,71 @@
+"""A failure that its owner knows of."""
+
+from __future__ import annotations
+
+import datetime
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """A failure of one check that is expected for now.
+
+    It is strict: the check must fail with its own code. A pass, a crash or another code fails the run, and so
+    does the failure itself once ``until`` has passed.
+
+    Attributes:
+        reason: What is wrong, in one sentence.
+        issue: Where it is tracked, such as ``acme/rl#12``.
+        until: Last day on which it is accepted, ``YYYY-MM-DD``; ``None`` means no end.
+    """
+
+    reason: str
+    issue: str
+    until: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip() or not self.issue.strip():
+            raise ValueError("a KnownFailure needs a reason and the issue that tracks it")
+        if self.until is not None:
+            try:
+                datetime.date.fromisoformat(self.until)
+            except ValueError as error:
+                raise ValueError(f"KnownFailure.until must be YYYY-MM-DD, got {self.until!r}") from error
+
+    def expired(self, today: datetime.date | None = None) -> bool:
+        """Whether ``until`` lies before ``today`` (default: the local date)."""
+        if self.until is None:
+            return False
+        day = today or datetime.datetime.now().astimezone().date()
+        return datetime.date.fromisoformat(self.until) < day
+
+
+def known_failures_of(pyproject: Path) -> dict[str, KnownFailure]:
+    """The table ``[tool.contracts.known-failures]`` of a ``pyproject.toml``, empty where there is none.
+
+    Raises:
+        ValueError: If the file is no TOML, or an entry is not ``{reason, issue, until}``.
+    """
+    if not pyproject.is_file():
+        return {}
+    try:
+        document: Mapping[str, Any] = tomllib.loads(pyproject.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{pyproject} is not valid TOML: {error}") from error
+    table = document.get("tool", {}).get("contracts", {}).get("known-failures", {})
+    known = {}
+    for check_id, entry in table.items():
+        try:
+            known[check_id] = KnownFailure(**entry)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{pyproject}: [tool.contracts.known-failures] {check_id}: {error}; "
+                f'write {check_id} = {{reason = "...", issue = "...", until = "YYYY-MM-DD"}}'
+            ) from error
+    return known

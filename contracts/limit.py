@@ -1,0 +1,39 @@
+"""A limit on how long a check may take, so that an adapter that hangs ends as an error and not as a stuck CI job."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+
+class TimeLimitExceeded(BaseException):  # noqa: N818 - never an Exception: Hypothesis would catch and shrink it
+    """The block did not end within its limit."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeLimitExceeded` in the main thread if the block runs longer than ``seconds``.
+
+    A real timer signal is used, since it also interrupts a wait on another thread or on a socket. Outside the main
+    thread, or on a platform without that signal, there is no limit. A timer that was running is put back.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def expire(_signal: int, _frame: FrameType | None) -> None:
+        raise TimeLimitExceeded
+
+    handler = signal.signal(signal.SIGALRM, expire)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, remaining, interval)
+        signal.signal(signal.SIGALRM, handler)

@@ -1,0 +1,92 @@
+"""The pytest plugin. It is imported in every pytest run of everyone who has us installed, so it imports only pytest."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_MARKERS = (
+    "contract(name, check, level): one check of a contract",
+    "gpu: needs a CUDA device; selected by -m gpu, and then a missing device is a failure",
+    "engine: starts a real vLLM or Megatron-Core process",
+    "slow: takes more than ten seconds",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add our three options."""
+    group = parser.getgroup("contracts")
+    group.addoption("--contracts-report", metavar="PATH", help="write the results of contract checks as JSON Lines")
+    group.addoption("--contracts-only", metavar="IDS", help="run only these checks, such as GO-101,GO-204")
+    group.addoption(
+        "--contracts-profile",
+        choices=("smoke", "default", "deep"),
+        default="default",
+        help="how many cases a check draws (default: %(default)s)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register our markers, and the recorder of the report where one is asked for."""
+    for marker in _MARKERS:
+        config.addinivalue_line("markers", marker)
+    profile = config.getoption("--contracts-profile")
+    if profile != "default":
+        from contracts.profiles import current_profile  # noqa: PLC0415 - only when a profile is asked for
+
+        current_profile.set(profile)
+    if path := config.getoption("--contracts-report"):
+        from contracts.report.recorder import Recorder  # noqa: PLC0415 - only when a report is asked for
+
+        config.pluginmanager.register(Recorder(path, profile), "contracts-recorder")
+
+
+def pytest_report_header() -> list[str]:
+    """Say which contracts are in use: another distribution on PyPI has the same import name."""
+    package = sys.modules.get("contracts")
+    return [f"contracts: {package.__file__}"] if package else []
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep only the checks that ``--contracts-only`` names."""
+    if not (only := config.getoption("--contracts-only")):
+        return
+    wanted = {check_id.strip() for check_id in only.split(",")}
+    found = {_check_id(item) for item in items}
+    if missing := wanted - found:
+        raise pytest.UsageError(f"--contracts-only: no collected check is called {', '.join(sorted(missing))}")
+    dropped = [item for item in items if _check_id(item) not in wanted]
+    items[:] = [item for item in items if _check_id(item) in wanted]
+    config.hook.pytest_deselected(items=dropped)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Show a capability that is not declared, and a proof without a baseline, as a skip with its reason.
+
+    The decision falls when the test runs and not at collection, so that the number of collected checks is a constant
+    of the contract's version.
+    """
+    try:
+        return (yield)
+    except Exception as error:
+        if _told_apart(error):
+            pytest.skip(str(error))
+        raise
+
+
+def _told_apart(error: Exception) -> bool:
+    failure, mutant = sys.modules.get("contracts.failure"), sys.modules.get("contracts.mutant")
+    return bool(
+        (failure and isinstance(error, failure.NotDeclared)) or (mutant and isinstance(error, mutant.Inconclusive))
+    )
+
+
+def _check_id(item: pytest.Item) -> str | None:
+    marker = item.get_closest_marker("contract")
+    return marker.kwargs["check"] if marker else None

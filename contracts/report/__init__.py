@@ -1,0 +1,1 @@
+"""Reports: one stream of records, and its views."""

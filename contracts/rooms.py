@@ -1,0 +1,42 @@
+"""The rooms, and their contracts by name. A room is imported when one of its contracts is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contracts.contract import Contract
+
+#: Room to the sides that it can hold.
+ROOMS = {
+    "gym_overflow": ("endpoint", "classifier"),
+    "metrics_wire": ("logger",),
+    "numerics": ("head", "parity"),
+}
+
+
+def names(wanted: str | None = None) -> list[str]:
+    """Names of the contracts that ``wanted`` stands for: a room, ``room.side``, or ``None`` for all.
+
+    Raises:
+        ValueError: If there is no such room or side.
+    """
+    every = [f"{room}.{side}" for room, sides in ROOMS.items() for side in sides]
+    found = [name for name in every if wanted in {None, name, name.partition(".")[0]}]
+    if not found:
+        raise ValueError(f"no room or contract {wanted!r}; there are {', '.join(every)}")
+    return found
+
+
+def load(name: str) -> Contract[Any]:
+    """The contract called ``room.side``.
+
+    Raises:
+        ValueError: If there is no such contract.
+    """
+    if names(name) != [name]:
+        raise ValueError(f"{name!r} is a room; its contracts are {', '.join(names(name))}")
+    room, _, side = name.partition(".")
+    contract: Contract[Any] = getattr(importlib.import_module(f"contracts.{room}"), side)
+    return contract
