@@ -110,8 +110,8 @@ class Check(Generic[A]):
         except TimeLimitExceeded:
             raise CheckCrashed(f"{self.id} did not end within {self.limit_s:g} s: the adapter hangs") from None
         except Exception as error:
-            if failure := _failure_in(error):
-                raise failure from None
+            if inner := _failure_in(error):
+                raise inner from None
             raise CheckCrashed(f"{self.id} crashed: {type(error).__name__}: {error}") from error
 
     def expired(self, known: KnownFailure) -> Check[A]:

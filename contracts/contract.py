@@ -40,7 +40,13 @@ class Contract(Generic[A]):
     """
 
     def __init__(
-        self, name: str, *, version: str, summary: str, reference: str, capabilities: Mapping[str, str] | None = None
+        self,
+        name: str,
+        *,
+        version: str,
+        summary: str,
+        reference: str,
+        capabilities: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         self.version = version

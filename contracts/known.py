@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,16 +34,16 @@ class KnownFailure:
             raise ValueError("a KnownFailure needs a reason and the issue that tracks it")
         if self.until is not None:
             try:
-                datetime.date.fromisoformat(self.until)
+                dt.date.fromisoformat(self.until)
             except ValueError as error:
                 raise ValueError(f"KnownFailure.until must be YYYY-MM-DD, got {self.until!r}") from error
 
-    def expired(self, today: datetime.date | None = None) -> bool:
+    def expired(self, today: dt.date | None = None) -> bool:
         """Whether ``until`` lies before ``today`` (default: the local date)."""
         if self.until is None:
             return False
-        day = today or datetime.datetime.now().astimezone().date()
-        return datetime.date.fromisoformat(self.until) < day
+        day = today or dt.datetime.now().astimezone().date()
+        return dt.date.fromisoformat(self.until) < day
 
 
 def known_failures_of(pyproject: Path) -> dict[str, KnownFailure]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-class TimeLimitExceeded(BaseException):  # noqa: N818 - never an Exception: Hypothesis would catch and shrink it
+class TimeLimitExceeded(BaseException):
     """The block did not end within its limit."""
 
 

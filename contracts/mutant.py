@@ -124,9 +124,7 @@ class Mutant(Generic[A]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Control(Mutant[A]):
-    """A change that the check must tolerate, such as a budget used by half: it shows that the check is no stricter
-    than its claim.
-    """
+    """A change that the check must tolerate, such as a budget used by half: the check is no stricter than its claim."""
 
     def prove(self, adapter: A) -> MutantResult:
         """Try the control on ``adapter``: the check must pass on the witness with it and without it."""

@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+def pytest_pyfunc_call() -> Generator[None, Any, Any]:
     """Show a capability that is not declared, and a proof without a baseline, as a skip with its reason.
 
     The decision falls when the test runs and not at collection, so that the number of collected checks is a constant

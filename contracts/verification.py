@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import importlib.metadata
 import platform
 import time
@@ -26,7 +26,7 @@ from contracts.report.records import (
 from contracts.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from contracts.check import Check
     from contracts.contract import Contract
@@ -165,9 +165,7 @@ def _case_of(target: Target, text: str | None) -> Any:
     return target.checks[0].decode(text)
 
 
-def header(
-    command: str, targets: Sequence[Target], counts: Mapping[tuple[str, str], int], profile: str
-) -> Header:
+def header(command: str, targets: Sequence[Target], counts: Mapping[tuple[str, str], int], profile: str) -> Header:
     """The header of a report.
 
     Args:
@@ -185,7 +183,7 @@ def header(
     return Header(
         command=command,
         package=importlib.metadata.version("rl-contracts"),
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         profile=registered_name(profile),
         environment=_environment(),
         subjects=subjects,

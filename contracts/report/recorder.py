@@ -17,7 +17,7 @@ from contracts.verification import Target, catalogue, header
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from contracts.report.records import CheckRecord
+    from contracts.report.records import CheckRecord, Record
 
 
 class Recorder:
@@ -71,7 +71,8 @@ class Recorder:
         whole = Report(head, checks, self.results)
         whole.footer = Footer(counts=whole.counts)
         with self.path.open("w", encoding="utf-8") as stream:
-            for record in (head, *checks, *self.results, whole.footer):
+            records: list[Record] = [head, *checks, *self.results, whole.footer]
+            for record in records:
                 write(record, stream)
 
 

@@ -1,0 +1,5 @@
+"""``python -m contracts``."""
+
+from contracts.cli import main
+
+main()

@@ -1,0 +1,33 @@
+"""The command line, ``contracts`` and ``python -m contracts``.
+
+Exit codes: 0 all MUST hold, 1 a MUST failed or a mutant survived, 2 usage, 3 adapter or harness error,
+4 incomplete run. The last line on standard output is always one line of totals.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from contracts.cli.catalogue import explain, list_checks
+from contracts.cli.mutants import mutants
+from contracts.cli.report import report
+from contracts.cli.run import run
+
+app = typer.Typer(
+    name="contracts",
+    help="Executable contracts for the joints of a reinforcement-learning post-training stack.",
+    epilog="Exit codes: 0 all MUST hold, 1 a MUST failed, 2 usage, 3 adapter or harness error, 4 incomplete run.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("list")(list_checks)
+app.command("explain")(explain)
+app.command("run")(run)
+app.command("mutants")(mutants)
+app.command("report")(report)
+
+
+def main() -> None:
+    """Entry point of the ``contracts`` command."""
+    app()

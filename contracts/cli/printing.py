@@ -1,0 +1,75 @@
+"""Print a run as it happens, and its verdict."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from contracts.cli.ending import ending
+from contracts.cli.progress import progress
+from contracts.report.records import Header, MutantRecord, Outcome, Record, Result
+from contracts.report.report import ExitCode, Report
+from contracts.report.stream import write
+from contracts.report.terminal import output, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def print_and_exit(
+    events: Iterator[Record | Exception], *, total: int, unit: str, report: Path | None, html: Path | None
+) -> NoReturn:
+    """Follow a run to its end: write its records as they come, show progress, print the tables and the totals."""
+    whole: Report | None = None
+    with ExitStack() as stack, ending(ExitCode.USAGE, OSError):
+        stream = stack.enter_context(report.open("w", encoding="utf-8")) if report else None
+        advance = stack.enter_context(progress(total, unit))
+        for event in events:
+            if isinstance(event, Exception):
+                continue
+            if stream is not None:
+                write(event, stream)
+            if isinstance(event, Header):
+                whole = Report(event)
+                continue
+            assert whole is not None  # noqa: S101 - a stream begins with its header
+            whole.add(event)
+            if isinstance(event, Result):
+                advance(f"{event.check} on {event.subject}: {event.outcome}")
+            elif isinstance(event, MutantRecord):
+                advance(f"{event.mutant} on {event.subject}: {event.proof}")
+    assert whole is not None  # noqa: S101 - a stream begins with its header
+    finish(whole, html=html)
+
+
+def finish(whole: Report, *, html: Path | None) -> NoReturn:
+    """Print a complete report and exit with its verdict."""
+    if html is not None:
+        from contracts.report.html import as_html  # noqa: PLC0415 - jinja2 is needed only here
+
+        with ending(ExitCode.USAGE, OSError):
+            html.write_text(as_html(whole), encoding="utf-8")
+    console = output()
+    show(whole, console)
+    for line in _asides(whole):
+        console.print(line)
+    typer.echo(whole.totals)
+    raise typer.Exit(whole.exit_code)
+
+
+def _asides(whole: Report) -> Iterator[str]:
+    counts = whole.counts
+    if whole.header.command == "run":
+        if counts[Outcome.ERROR]:
+            yield f"{counts[Outcome.ERROR]} errors: the adapter or the harness broke, so these checks say nothing"
+        should = sum(result.outcome is Outcome.FAILED and result.level == "SHOULD" for result in whole.results)
+        if should:
+            yield f"{should} of the failed checks are SHOULD and do not fail the run"
+    elif counts["held"] or counts["refused"] or counts["skipped"]:
+        yield (
+            f"controls: {counts['held']} held, {counts['refused']} refused; "
+            f"{counts['skipped']} not tried, since the adapter does not declare what their checks need"
+        )

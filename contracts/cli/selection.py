@@ -1,0 +1,97 @@
+"""Which contracts, adapters and Gyms a command line asks for."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from contracts.cli.adapters import AdapterError, opened
+from contracts.cli.ending import end, ending
+from contracts.failure import Invocation, invoked_as
+from contracts.known import known_failures_of
+from contracts.report.report import ExitCode
+from contracts.rooms import load, names
+from contracts.verification import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from contracts.contract import Contract
+    from contracts.known import KnownFailure
+
+
+def split(text: str | None) -> tuple[str, ...]:
+    """The parts of a comma-separated option."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+@contextmanager
+def targets(
+    rooms: Sequence[str], *, adapter: str | None, gym: str | None = None, only: str | None = None
+) -> Iterator[list[Target]]:
+    """Everything that a command line asks for, with its adapters open.
+
+    Without ``adapter`` the reference is used; with it exactly one contract may be meant. Known failures are read from
+    the ``pyproject.toml`` of the current directory and belong to that project's own adapter.
+    """
+    wanted = frozenset(split(only))
+    with ending(ExitCode.USAGE, ValueError):
+        chosen = _contracts(rooms, wanted)
+        known = _known(chosen) if adapter else {}
+    if adapter and len(chosen) > 1:
+        end(f"--adapter needs one side: {' or '.join(contract.name for contract in chosen)}", ExitCode.USAGE)
+    options = ("--gym", gym) if gym else ()
+    with ExitStack() as stack:
+        _select_gyms(stack, chosen, gym)
+        stack.enter_context(invoked_as(Invocation(adapter, options)))
+        found = []
+        for contract in chosen:
+            with ending(ExitCode.ERROR, AdapterError):
+                adapters = stack.enter_context(opened(adapter or contract.reference))
+            ids = {check.id for check in contract.at()}
+            own = {check_id: failure for check_id, failure in known.items() if check_id in ids}
+            for built in adapters:
+                declared: Mapping[str, KnownFailure] = getattr(built, "known_failures", {})
+                found.append(Target(contract, built, None, wanted & ids, {**declared, **own}))
+        with ending(ExitCode.ERROR, ValueError):
+            for target in found:
+                target.contract.capabilities_of(target.adapter)
+        yield found
+
+
+def _contracts(rooms: Sequence[str], only: frozenset[str]) -> list[Contract[Any]]:
+    every = list(dict.fromkeys(name for room in rooms or (None,) for name in names(room)))
+    loaded = [load(name) for name in every]
+    if not only:
+        return loaded
+    having = [contract for contract in loaded if only & {check.id for check in contract.at()}]
+    found = {check.id for contract in having for check in contract.at()}
+    if missing := only - found:
+        raise ValueError(f"no check {', '.join(sorted(missing))} in {', '.join(every)}; `contracts list` shows all")
+    return having
+
+
+def _known(chosen: Sequence[Contract[Any]]) -> dict[str, KnownFailure]:
+    known = known_failures_of(Path("pyproject.toml"))
+    rooms = {check.id[:2] for contract in chosen for check in contract.checks}
+    room_names = {contract.name.partition(".")[0] for contract in chosen}
+    ids = {check.id for room in room_names for name in names(room) for check in load(name).checks}
+    for check_id in known:
+        if check_id[:2] in rooms and check_id not in ids:
+            raise ValueError(f"pyproject.toml: [tool.contracts.known-failures] names {check_id}, which does not exist")
+    return known
+
+
+def _select_gyms(stack: ExitStack, chosen: Sequence[Contract[Any]], gym: str | None) -> None:
+    if not any(contract.name.startswith("gym_overflow.") for contract in chosen):
+        if gym:
+            end("--gym concerns the room gym_overflow only", ExitCode.USAGE)
+        return
+    from contracts.gym_overflow.gym import GymError  # noqa: PLC0415 - only for this room
+    from contracts.gym_overflow.selection import selected  # noqa: PLC0415 - only for this room
+
+    with ending(ExitCode.ERROR, GymError):
+        stack.enter_context(selected(split(gym), progress=lambda line: typer.echo(line, err=True)))

@@ -1,0 +1,94 @@
+"""A report as tables: one per contract, a row per check or mutant, a column per adapter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contracts.report.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One outcome or proof, and the line that explains it."""
+
+    verdict: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A check with its level and claim, or a mutant with its killer and defect; a cell per adapter."""
+
+    id: str
+    kind: str
+    text: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Everything that was found about one contract.
+
+    Attributes:
+        contract: Name and version of the contract.
+        kind: Heading of each row's ``kind``.
+        text: Heading of each row's ``text``.
+        subjects: Names of the adapters, one per column.
+        rows: The checks, or the mutants.
+    """
+
+    contract: str
+    kind: str
+    text: str
+    subjects: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def matrices(report: Report) -> list[Matrix]:
+    """One matrix of checks per contract and, where mutants were tried, one of mutants."""
+    found = []
+    for contract in dict.fromkeys(subject.contract for subject in report.header.subjects):
+        subjects = [subject for subject in report.header.subjects if subject.contract == contract]
+        names = tuple(subject.name for subject in subjects)
+        title = f"{contract} {subjects[0].contract_version}"
+        if rows := _checks(report, contract, names):
+            found.append(Matrix(title, "level", "claim", names, rows))
+        if rows := _mutants(report, contract, names):
+            found.append(Matrix(f"{title}: mutants", "killed by", "defect", names, rows))
+    return found
+
+
+def _checks(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row, ...]:
+    cells = {
+        (result.check, result.subject): Cell(result.outcome, result.message)
+        for result in report.results
+        if result.contract == contract
+    }
+    ran = {check for check, _ in cells}
+    return tuple(
+        Row(
+            check.id,
+            check.level,
+            check.claim,
+            tuple(cells.get((check.id, name), Cell("not run")) for name in names),
+        )
+        for check in report.checks
+        if check.id in ran
+    )
+
+
+def _mutants(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row, ...]:
+    records = [record for record in report.mutants if record.contract == contract]
+    cells = {(record.mutant, record.subject): Cell(record.proof, record.reason) for record in records}
+    first = {record.mutant: record for record in reversed(records)}
+    return tuple(
+        Row(
+            mutant,
+            f"tolerated by {record.killed_by}" if record.control else record.killed_by,
+            record.description,
+            tuple(cells.get((mutant, name), Cell("not tried")) for name in names),
+        )
+        for mutant, record in sorted(first.items())
+    )

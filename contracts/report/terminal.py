@@ -1,0 +1,75 @@
+"""The terminal view: tables, then what failed and why. Plain ASCII where the output is no terminal."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from contracts.report.matrix import Matrix, matrices
+from contracts.report.records import Outcome
+
+if TYPE_CHECKING:
+    from contracts.report.report import Report
+
+_STYLES = {
+    "passed": "green",
+    "killed": "green",
+    "held": "green",
+    "failed": "bold red",
+    "survived": "bold red",
+    "refused": "bold red",
+    "error": "bold magenta",
+    "inconclusive": "bold magenta",
+    "known": "yellow",
+    "skipped": "dim",
+}
+_PLAIN_WIDTH = 140
+
+
+def show(report: Report, console: Console) -> None:
+    """Print every table, then the text of each failure and of each mutant that was not killed."""
+    for matrix in matrices(report):
+        console.print(_table(matrix, plain=not console.is_terminal))
+    for result in report.results:
+        if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
+            console.print(Text(f"\n{result.subject}: {result.failure}", style=_STYLES[result.outcome]), soft_wrap=True)
+    for mutant in report.mutants:
+        if mutant.proof not in {"killed", "held"}:
+            line = f"\n{mutant.subject}: {mutant.mutant} {mutant.proof}: {mutant.reason}"
+            console.print(Text(line, style=_STYLES[mutant.proof]), soft_wrap=True)
+
+
+def output() -> Console:
+    """A console on standard output, as wide as the terminal, or wide enough for the tables where there is none."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_PLAIN_WIDTH)
+
+
+def as_text(report: Report) -> str:
+    """What `show` prints, as plain text."""
+    stream = io.StringIO()
+    show(report, Console(file=stream, width=_PLAIN_WIDTH, highlight=False))
+    return stream.getvalue()
+
+
+def _table(matrix: Matrix, *, plain: bool) -> Table:
+    table = Table(
+        title=matrix.contract,
+        title_justify="left",
+        title_style="" if plain else "bold",
+        box=box.ASCII2 if plain else box.SIMPLE_HEAD,
+    )
+    table.add_column("id", no_wrap=True)
+    table.add_column(matrix.kind)
+    table.add_column(matrix.text, ratio=1)
+    for subject in matrix.subjects:
+        table.add_column(subject, no_wrap=len(matrix.subjects) == 1)
+    for row in matrix.rows:
+        cells = [Text(cell.verdict, style=_STYLES.get(cell.verdict, "")) for cell in row.cells]
+        table.add_row(row.id, row.kind, row.text, *cells)
+    return table
