@@ -53,9 +53,7 @@ def cached_file(release: str, cache: Path, fetch: Fetcher, progress: Progress) -
         if data is not None:
             if sha256_of(data) == _expected(pinned, folder):
                 return data
-            progress(
-                f"cached NeMo Gym {number} in {folder} is not the file that was fetched: fetching it again"
-            )
+            progress(f"cached NeMo Gym {number} in {folder} is not the file that was fetched: fetching it again")
         progress(f"fetching NeMo Gym {number} ({_size(pinned)}, once)")
         data = _fetched(number, pinned, fetch)
         folder.mkdir(parents=True, exist_ok=True)

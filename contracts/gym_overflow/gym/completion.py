@@ -51,9 +51,7 @@ def read_completion(source: SourceText, call: ast.Call, owner: ast.ClassDef | No
         case ast.Name(id=name):
             return _from_constructor(source, call, name)
         case _:
-            raise not_understood(
-                source, call, "neither a builder of this file nor a completion's constructor"
-            )
+            raise not_understood(source, call, "neither a builder of this file nor a completion's constructor")
 
 
 def _is_function(statement: ast.stmt, name: str) -> bool:
@@ -65,14 +63,11 @@ def _from_builder(source: SourceText, call: ast.Call, name: str, scope: list[ast
         raise not_understood(source, call, "the builder takes arguments")
     builders = [statement for statement in scope if _is_function(statement, name)]
     if len(builders) != 1:
-        raise not_understood(
-            source, call, f"`{name}` is defined {len(builders)} times where it was looked for"
-        )
+        raise not_understood(source, call, f"`{name}` is defined {len(builders)} times where it was looked for")
     builder = builders[0]
     match builder:
         case ast.FunctionDef(body=[*docstring, ast.Return(value=ast.Call(func=ast.Name()) as made)]) if all(
-            isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            for statement in docstring
+            isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) for statement in docstring
         ):
             return _from_constructor(source, made, name)
         case _:

@@ -39,15 +39,11 @@ def chosen_sites(source: GymSource, site: int | None) -> Sequence[Site]:
     if site is None:
         return source.sites
     if not 0 <= site < len(source.sites):
-        raise RewriteNotApplicable(
-            f"{source.name}: there is no site {site}; it has {len(source.sites)}, from 0."
-        )
+        raise RewriteNotApplicable(f"{source.name}: there is no site {site}; it has {len(source.sites)}, from 0.")
     return (source.sites[site],)
 
 
-def rewritten(
-    source: GymSource, note: str, site: int | None, edits_of: Callable[[Site], Iterable[Edit]]
-) -> GymSource:
+def rewritten(source: GymSource, note: str, site: int | None, edits_of: Callable[[Site], Iterable[Edit]]) -> GymSource:
     """A source with the edits of each chosen site applied.
 
     Args:

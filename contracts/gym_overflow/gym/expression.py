@@ -40,9 +40,7 @@ def unsupported(source: SourceText, node: ast.AST, reason: str) -> UnsupportedEx
     )
 
 
-def read_expression(
-    source: SourceText, node: ast.expr, bindings: Bindings, *, any_is_builtin: bool = True
-) -> Node:
+def read_expression(source: SourceText, node: ast.expr, bindings: Bindings, *, any_is_builtin: bool = True) -> Node:
     """Turn an expression into nodes.
 
     Args:
@@ -180,6 +178,4 @@ class _Reader:
             ):
                 return AnyOf(self.read(node.elt, depth + 1, name), tuple(self._elements(over)))
             case _:
-                raise self._refusal(
-                    node, "any(...) is read over one constant tuple, list or set, without conditions"
-                )
+                raise self._refusal(node, "any(...) is read over one constant tuple, list or set, without conditions")

@@ -146,17 +146,13 @@ def _refuse_catchers(source: SourceText, block: ast.ExceptHandler) -> None:
         child = ancestor
 
 
-def _reraise(
-    source: SourceText, block: ast.ExceptHandler, statements: Sequence[ast.stmt]
-) -> ast.Raise | None:
+def _reraise(source: SourceText, block: ast.ExceptHandler, statements: Sequence[ast.stmt]) -> ast.Raise | None:
     """The statement that re-raises the caught error, or None where the statements run off their end."""
     for statement in statements:
         if isinstance(statement, ast.Raise) and is_reraise(statement, block):
             return statement
         if not isinstance(statement, ast.Expr | ast.Pass):
-            raise not_understood(
-                source, statement, "an error that is no overflow is neither re-raised nor dropped"
-            )
+            raise not_understood(source, statement, "an error that is no overflow is neither re-raised nor dropped")
     return None
 
 

@@ -44,9 +44,7 @@ def require_upper_case(source: GymSource, *, site: int | None = None) -> GymSour
     return rewritten(source, "triggers in upper case", site, edits)
 
 
-def change_status(
-    source: GymSource, status: int = 400, other: int = 422, *, site: int | None = None
-) -> GymSource:
+def change_status(source: GymSource, status: int = 400, other: int = 422, *, site: int | None = None) -> GymSource:
     """Ask for another status.
 
     Args:
@@ -97,9 +95,7 @@ def drop_site(source: GymSource, site: int) -> GymSource:
     return rewritten(source, "classifier dropped", site, edits)
 
 
-def rename_variable(
-    source: GymSource, other: str = "is_context_overflow", *, site: int | None = None
-) -> GymSource:
+def rename_variable(source: GymSource, other: str = "is_context_overflow", *, site: int | None = None) -> GymSource:
     """Give the classifier's variable another name."""
 
     def edits(each: Site) -> Iterator[Edit]:

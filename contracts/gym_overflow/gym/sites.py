@@ -94,9 +94,7 @@ def _statement(source: SourceText, node: ast.AST) -> ast.AST:
 
 def _refuse_binding(source: SourceText, node: ast.AST) -> NoReturn:
     place = node if hasattr(node, "lineno") else _statement(source, node)
-    raise unsupported(
-        source, place, f"`{VARIABLE}` is bound by something else than `{VARIABLE} = <expression>`"
-    )
+    raise unsupported(source, place, f"`{VARIABLE}` is bound by something else than `{VARIABLE} = <expression>`")
 
 
 def _plain_assignment(source: SourceText, node: ast.AST) -> ast.Assign | ast.AnnAssign:
@@ -121,9 +119,7 @@ def _site(source: SourceText, assignment: ast.Assign | ast.AnnAssign, *, any_is_
     else:
         raise unsupported(source, assignment, "it stands in no function")
     if block is None or expression is None:
-        raise unsupported(
-            source, assignment, "it stands in no `except ... as` block, so no status is in sight"
-        )
+        raise unsupported(source, assignment, "it stands in no `except ... as` block, so no status is in sight")
     classifier = Classifier.parse(
         expression, source, read_bindings(source, block, assignment), any_is_builtin=any_is_builtin
     )

@@ -41,9 +41,7 @@ def parse_module(text: str, path: str) -> ast.Module:
             f"Check that it is a Python file; if it uses newer syntax, run under a newer Python."
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise SourceUnreadable(
-            f"{path}: this file cannot be parsed: {type(error).__name__} {error}."
-        ) from error
+        raise SourceUnreadable(f"{path}: this file cannot be parsed: {type(error).__name__} {error}.") from error
 
 
 class SourceText:

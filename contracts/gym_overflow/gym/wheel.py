@@ -44,9 +44,7 @@ def decoded(data: bytes, path: str) -> str:
         SourceUnreadable: it is too large, or not UTF-8.
     """
     if len(data) > LARGEST_FILE:
-        raise SourceUnreadable(
-            f"{path}: {len(data):,} bytes, over the limit of {LARGEST_FILE:,}: not Gym's file."
-        )
+        raise SourceUnreadable(f"{path}: {len(data):,} bytes, over the limit of {LARGEST_FILE:,}: not Gym's file.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
