@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from impl.numerics.config import (
+    ROLLOUT_KEY,
+    TRAINER_KEY,
+    HeadConfigError,
+    MegatronConfig,
+    PolicyConfig,
+    read_policy_config,
+    validate_fp32_lm_head_config,
+)
+
+
+def policy(trainer=None, rollout=None, backend="vllm", **megatron):
+    megatron = dict(megatron)
+    if trainer is not None:
+        megatron["fp32_lm_head"] = trainer
+    env = {} if rollout is None else {"NRL_VLLM_FP32_LM_HEAD": rollout}
+    return {
+        "model_name": "m",
+        "megatron_cfg": {"optimizer": {"lr": 1e-6}, **megatron},
+        "generation": {"backend": backend, "vllm_cfg": {"precision": "bfloat16", "env_vars": env}},
+    }
+
+
+@pytest.mark.parametrize("mode", [True, "tf32"])
+def test_both_sides_on_is_accepted(mode):
+    accepted = validate_fp32_lm_head_config(policy(mode, "1"))
+    assert accepted.trainer_mode == mode
+    assert accepted.rollout_fp32
+
+
+@pytest.mark.parametrize("rollout", [None, "0", ""])
+@pytest.mark.parametrize("trainer", [None, False])
+def test_both_sides_off_is_accepted(trainer, rollout):
+    accepted = validate_fp32_lm_head_config(policy(trainer, rollout))
+    assert accepted.trainer_mode is False
+    assert not accepted.rollout_fp32
+
+
+def test_all_flags_default_to_off():
+    assert MegatronConfig().fp32_lm_head is False
+    assert MegatronConfig().fp32_residual_connection is False
+    assert PolicyConfig().rollout_fp32 is False
+
+
+@pytest.mark.parametrize(("trainer", "rollout"), [(True, None), (True, "0"), ("tf32", None), (False, "1"), (None, "1")])
+def test_one_side_alone_is_refused_and_both_keys_are_named(trainer, rollout):
+    with pytest.raises(HeadConfigError) as refused:
+        validate_fp32_lm_head_config(policy(trainer, rollout))
+    message = str(refused.value)
+    assert TRAINER_KEY in message
+    assert ROLLOUT_KEY in message
+    assert "Set " in message
+
+
+def test_yaml_integer_one_switches_the_rollout_on():
+    assert validate_fp32_lm_head_config(policy(True, 1)).rollout_fp32
+
+
+@pytest.mark.parametrize("value", ["true", "yes", True, "on", 2])
+def test_other_values_of_the_variable_are_refused(value):
+    with pytest.raises(HeadConfigError, match="NRL_VLLM_FP32_LM_HEAD"):
+        validate_fp32_lm_head_config(policy(True, value))
+
+
+@pytest.mark.parametrize("typo", ["TF32", "true", "fp32", "tf-32", 1, None])
+def test_a_typo_in_the_mode_is_refused(typo):
+    config = policy(rollout="1")
+    config["megatron_cfg"]["fp32_lm_head"] = typo
+    with pytest.raises(HeadConfigError, match=r'megatron_cfg\.fp32_lm_head is .*: set it to false, true or "tf32"'):
+        validate_fp32_lm_head_config(config)
+
+
+@pytest.mark.parametrize("place", ["policy", "megatron_cfg"])
+@pytest.mark.parametrize("backend", ["vllm", "megatron"])
+def test_the_fused_loss_is_refused_wherever_it_is_set(place, backend):
+    config = policy(True, "1", backend=backend)
+    (config if place == "policy" else config["megatron_cfg"])["use_fused_linear_logprobs"] = True
+    with pytest.raises(HeadConfigError) as refused:
+        validate_fp32_lm_head_config(config)
+    assert "use_fused_linear_logprobs" in str(refused.value)
+    assert TRAINER_KEY in str(refused.value)
+
+
+def test_the_fused_loss_alone_is_accepted():
+    assert validate_fp32_lm_head_config(policy(False, "0", use_fused_linear_logprobs=True)).trainer_mode is False
+
+
+@pytest.mark.parametrize("backend", ["megatron", "sglang", None])
+def test_pairs_are_not_checked_where_vllm_does_not_generate(backend):
+    assert validate_fp32_lm_head_config(policy(True, None, backend=backend)).trainer_mode is True
+    assert validate_fp32_lm_head_config(policy(False, "1", backend=backend)).rollout_fp32 is False
+
+
+def test_no_generation_section_is_accepted():
+    assert validate_fp32_lm_head_config({"megatron_cfg": {"fp32_lm_head": True}}).trainer_mode is True
+
+
+def test_rollout_on_with_megatron_disabled_names_that_too():
+    with pytest.raises(HeadConfigError, match=r"megatron_cfg\.enabled"):
+        validate_fp32_lm_head_config(policy(True, "1", enabled=False))
+
+
+def test_a_typo_is_found_even_where_pairs_are_not_checked():
+    with pytest.raises(HeadConfigError):
+        validate_fp32_lm_head_config(policy("tf31", None, backend="megatron"))
+
+
+def test_every_unreadable_key_is_named_at_once():
+    config = policy("tf31", "1", fp32_residual_connection="yes")
+    with pytest.raises(HeadConfigError) as refused:
+        read_policy_config(config)
+    assert "fp32_residual_connection" in str(refused.value)
+    assert TRAINER_KEY in str(refused.value)
+
+
+def test_a_configuration_is_validated_without_torch():
+    code = "import sys, impl.numerics.config; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
