@@ -45,6 +45,11 @@ class Finding:
     message: str
     room: int | None = None
 
+    @classmethod
+    def nothing(cls, message: str) -> Finding:
+        """A finding for an answer whose words prove nothing."""
+        return cls(Refusal.OTHER, Statement(), message)
+
 
 _OVERFLOW_CODES = re.compile(
     r"context_(?:length|window|size)_exceeded|(?:exceeds?|exceeded)_context_(?:length|window|size)(?:_error)?|"
@@ -83,7 +88,7 @@ def _recognise(error: ErrorBody) -> Finding:
     room = read_room_left(error.message)
     if room is not None:
         return Finding(Refusal.NO_ROOM_OR_NO_OUTPUT, Statement(), error.message, room=room)
-    return Finding(Refusal.OTHER, Statement(), error.message)
+    return Finding.nothing(error.message)
 
 
 def _refusal(statement: Statement) -> Refusal:

@@ -1,0 +1,93 @@
+"""Decides about one error answer: an overflow or not, with which numbers, and whether a smaller output cap would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from impl.gym_overflow.overflow import leaves_no_room
+from impl.gym_overflow.prompts import asks_for, requested_output
+from impl.gym_overflow.recognise import Finding, Refusal
+from impl.gym_overflow.token_count import PromptCount
+
+BY_ANSWER = "answer"
+BY_TOKEN_COUNT = "token count"
+BY_REQUEST = "request"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one error answer is.
+
+    Attributes:
+        overflow: The request does not fit into the window.
+        decided_by: The evidence: the server's "answer", a "token count", or the "request".
+        prompt_tokens: True length of the final prompt, if known.
+        window: The window in tokens, if known.
+        at_least: The server stopped counting at `prompt_tokens`.
+        room: Output tokens that a prompt that fits leaves; set where the refusal is only about the output.
+    """
+
+    overflow: bool
+    decided_by: str
+    prompt_tokens: int | None = None
+    window: int | None = None
+    at_least: bool = False
+    room: int | None = None
+
+
+def judge(finding: Finding, path: str, request: Mapping[str, Any] | None, count: PromptCount | None) -> Verdict:
+    """Judge an error answer to a request.
+
+    Args:
+        finding: What the answer states.
+        path: The path asked for.
+        request: The request's JSON object, if it was held and is one.
+        count: The tokens of its final prompt, if they could be counted. They outweigh the answer's words.
+    """
+    if count is None:
+        return _by_answer(finding, request)
+    if leaves_no_room(count.prompt_tokens, count.window):
+        return Verdict(True, BY_TOKEN_COUNT, count.prompt_tokens, count.window)
+    cap = None if request is None else requested_output(path, request)
+    return _prompt_fits(finding, cap, count)
+
+
+def _by_answer(finding: Finding, request: Mapping[str, Any] | None) -> Verdict:
+    if finding.refusal in {Refusal.PROMPT, Refusal.SUM}:
+        return _as_stated(finding)
+    if finding.refusal is Refusal.NO_ROOM_OR_NO_OUTPUT and request is not None and finding.room is not None:
+        # The server computed the number itself if the client never asked for it: then it is the room left.
+        full = finding.room <= 0 and not asks_for(request, finding.room)
+        return Verdict(full, BY_REQUEST)
+    return Verdict(False, BY_ANSWER)
+
+
+def _as_stated(finding: Finding) -> Verdict:
+    stated = finding.statement
+    if stated.characters:
+        return Verdict(True, BY_ANSWER, None, stated.limit)
+    return Verdict(True, BY_ANSWER, stated.prompt, stated.window, stated.at_least)
+
+
+def _prompt_fits(finding: Finding, cap: int | None, count: PromptCount) -> Verdict:
+    room = count.window - count.prompt_tokens
+    fits = Verdict(False, BY_TOKEN_COUNT, count.prompt_tokens, count.window)
+    if finding.refusal in {Refusal.OTHER, Refusal.NO_ROOM_OR_NO_OUTPUT}:
+        return fits
+    if cap is not None and cap > count.window:
+        return Verdict(False, BY_TOKEN_COUNT, count.prompt_tokens, count.window, room=room)
+    if cap is not None and cap > room:
+        return Verdict(True, BY_TOKEN_COUNT, count.prompt_tokens, count.window, room=room)
+    if finding.refusal is Refusal.PROMPT and _server_counts_more(finding, count):
+        return _as_stated(finding)
+    return fits
+
+
+def _server_counts_more(finding: Finding, count: PromptCount) -> bool:
+    # Images and audio become tokens only inside the server: its own count of the final prompt stands.
+    stated = finding.statement
+    return stated.numberless or (
+        not stated.characters and stated.prompt is not None and leaves_no_room(stated.prompt, count.window)
+    )
