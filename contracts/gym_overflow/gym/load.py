@@ -41,7 +41,7 @@ def load_gym(
         data = cached_file(release, default_cache() if cache is None else cache, fetch, progress or _silent)
         return _source(spec, f"NeMo Gym {release}", f"nemo-gym-{release}/{FILE}", data, release)
     path = Path(spec)
-    if path.is_dir():
+    if spec and path.is_dir():
         file = _file_in_tree(path)
         return _source(spec, f"NeMo Gym tree {path}", str(file), _read(file), None)
     if path.suffix == ".whl":
