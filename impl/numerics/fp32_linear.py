@@ -23,7 +23,7 @@ class _Fp32Linear(torch.autograd.Function):
         x: torch.Tensor,
         weight: torch.Tensor,
         stored: torch.dtype,
-        tf32: bool,  # noqa: FBT001  autograd passes its arguments by position
+        tf32: bool,  # noqa: FBT001 - autograd passes its arguments by position
     ) -> torch.Tensor:
         """``x [..., hidden]``, ``weight [vocab, hidden]`` to fp32 ``[..., vocab]``."""
         ctx.save_for_backward(x.to(stored), weight)

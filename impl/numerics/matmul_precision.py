@@ -31,7 +31,7 @@ def _read() -> str | bool:
     return setting
 
 
-def _write(value: str | bool) -> None:  # noqa: FBT001  the older interface's own value
+def _write(value: str | bool) -> None:  # noqa: FBT001 - the older interface's own value
     """Set the flag through the interface that `_read` read it from."""
     if isinstance(value, bool):
         torch.backends.cuda.matmul.allow_tf32 = value
@@ -55,3 +55,11 @@ def fp32_matmul_precision(*, tf32: bool) -> Iterator[None]:
             yield
         finally:
             _write(before)
+
+
+def matmul_flags() -> dict[str, str]:
+    """Return every process-wide setting that decides how torch multiplies fp32 matrices, by name."""
+    flags = {"cuda.matmul": str(_read()), "autocast": str(torch.is_autocast_enabled("cuda"))}
+    if hasattr(torch.backends, "fp32_precision"):
+        flags["all"] = str(torch.backends.fp32_precision)
+    return flags

@@ -41,7 +41,7 @@ class _Fp32Forward:
         self,
         input_: torch.Tensor,
         weight: torch.Tensor | None = None,
-        runtime_gather_output: bool | None = None,  # noqa: FBT001  Megatron's own signature
+        runtime_gather_output: bool | None = None,  # noqa: FBT001 - Megatron's own signature
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Compute the logits in fp32.
 
@@ -84,7 +84,7 @@ class _Fp32Forward:
 
 def apply_fp32_lm_head(
     model_chunks: Sequence[nn.Module],
-    use_tf32: Fp32HeadMode = False,  # noqa: FBT002  the established signature
+    use_tf32: Fp32HeadMode = False,  # noqa: FBT002 - the established signature
 ) -> int:
     """Put the output layer of a Megatron model into fp32, before the first forward.
 

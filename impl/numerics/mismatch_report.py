@@ -39,7 +39,7 @@ def sequence_mult_prob_error(lp_gen: torch.Tensor, lp_train: torch.Tensor, mask:
     Raises:
         ValueError: the tensors are not two-dimensional and alike, or the mask is not of zeros and ones.
     """
-    if lp_gen.dim() != 2:  # noqa: PLR2004  sequences and tokens
+    if lp_gen.dim() != 2:  # noqa: PLR2004 - sequences and tokens
         raise ValueError(f"sequence errors need [sequences, tokens], not {tuple(lp_gen.shape)}")
     errors, nonfinite = [], []
     for gen, train, valid in zip(lp_gen, lp_train, mask, strict=True):

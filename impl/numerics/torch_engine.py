@@ -1,0 +1,256 @@
+"""A small engine on torch alone: prefill, scoring, sampling, prefix cache, refit, sleep; runs everywhere.
+
+It stands on the same parts as the real engines' side of this package: the cached head, its refit hooks and
+the fp32 linear. What it adds is only what makes an engine of a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from impl.numerics.drafter import Drafter
+from impl.numerics.llama import HeadStrategy, Llama
+from impl.numerics.matmul_precision import matmul_flags
+from impl.numerics.prefix_cache import PrefixCache
+from impl.numerics.quantized import refuse_quantized_layer
+from impl.numerics.refit_hooks import WorkerHeads
+from impl.numerics.torch_refit import Refit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from impl.numerics.checkpoint import HeadShape, LlamaShape
+
+
+class EngineStateError(RuntimeError):
+    """The engine holds no complete set of weights and will not pretend otherwise."""
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """One forward over a sequence.
+
+    Attributes:
+        hidden: what goes into the head, fp32 ``[tokens, hidden]`` holding values of the model's dtype.
+        logits: what comes out, fp32 ``[tokens, vocab]`` holding values of ``dtype``.
+        dtype: the dtype in which the engine had the logits, such as ``float32``.
+    """
+
+    hidden: NDArray[np.float32]
+    logits: NDArray[np.float32]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sampled continuation: its tokens, and their natural-log probabilities when they were sampled."""
+
+    tokens: tuple[int, ...]
+    logprobs: tuple[float, ...]
+
+
+class TorchEngine:
+    """One live engine.
+
+    Attributes:
+        model: the policy.
+        heads: its cached fp32 head, if the strategy keeps one.
+    """
+
+    def __init__(
+        self,
+        shape: LlamaShape,
+        head: HeadShape,
+        strategy: HeadStrategy,
+        weights: Mapping[str, NDArray[np.float32]] | None = None,
+        *,
+        fused: bool = True,
+        device: str = "cpu",
+    ) -> None:
+        """Build the model and load it.
+
+        Args:
+            shape: dimensions.
+            head: what the head does besides the product.
+            strategy: how the product is computed.
+            weights: fp32 arrays of bf16 values under Hugging Face names; None starts on dummy weights.
+            fused: which attention kernel; see `Llama`.
+            device: torch's name of the device.
+
+        Raises:
+            HeadNotFoundError: the model has no head.
+            QuantizedHeadError: its head is quantized and the strategy asks for fp32.
+        """
+        torch.manual_seed(0)
+        self.shape, self.device = shape, device
+        self.model = Llama(shape, head, strategy, fused=fused).to(device)
+        self.drafter = Drafter(shape).to(device) if head.drafter else None
+        self.heads = WorkerHeads(self.model, self.drafter) if strategy == "cached" else None
+        if strategy in ("per_call", "tf32"):
+            refuse_quantized_layer(self.model.lm_head, "lm_head")
+        self._refit = Refit(self.model, self.drafter, self.heads)
+        self._prefixes = PrefixCache()
+        self._unusable = ""
+        if weights is not None:
+            self.refit(weights, transport="direct")
+
+    def parameters(self) -> dict[str, str]:
+        """Names and dtypes of the parameters, from which a refit mapping is built."""
+        return {name: str(p.dtype).removeprefix("torch.") for name, p in self._named()}
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """The state dict, as fp32 arrays; padding rows are the engine's own and left out."""
+        state = dict(self.model.state_dict())
+        if self.drafter is not None:
+            state |= {f"drafter.{name}": tensor for name, tensor in self.drafter.state_dict().items()}
+        vocab = self.shape.vocab
+        return {
+            name: (t[:vocab] if "embed" in name or "lm_head" in name else t).float().cpu().numpy().copy()
+            for name, t in state.items()
+        }
+
+    def matmul_flags(self) -> dict[str, str]:
+        """Torch's process-wide precision settings."""
+        return matmul_flags()
+
+    def head_storage(self) -> int | None:
+        """The address from which a captured graph would read the fp32 head; None without a copy."""
+        return None if self.heads is None else self.heads.cached[0].storage_address
+
+    @torch.no_grad()
+    def prefill(self, tokens: Sequence[int]) -> Prefill:
+        """One forward over a sequence, without cache."""
+        hidden, _ = self._forward(torch.tensor([list(tokens)]))
+        return _prefill(hidden[0], self.model.compute_logits(hidden[0]))
+
+    @torch.no_grad()
+    def draft(self, tokens: Sequence[int]) -> Prefill:
+        """The drafter's forward over a sequence."""
+        if self.drafter is None:
+            raise EngineStateError("this engine was started without a drafter")
+        hidden, _ = self._forward(torch.tensor([list(tokens)]))
+        mine = self.drafter(hidden[0])
+        return _prefill(mine, self.drafter.compute_logits(mine))
+
+    @torch.no_grad()
+    def score(self, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
+        """Log probabilities of ``tokens[1:]`` of each sequence, run as one batch padded on the right."""
+        longest = max(map(len, sequences))
+        batch = torch.tensor([[*tokens, *[0] * (longest - len(tokens))] for tokens in sequences])
+        hidden, _ = self._forward(batch)
+        logprobs = functional.log_softmax(self.model.compute_logits(hidden[:, :-1]).float(), dim=-1)
+        taken = logprobs.gather(-1, batch[:, 1:, None].to(self.device)).squeeze(-1).double().cpu().numpy()
+        return [row[: len(tokens) - 1] for row, tokens in zip(taken, sequences, strict=True)]
+
+    @torch.no_grad()
+    def generate(self, prompts: Sequence[Sequence[int]], *, max_tokens: int, seed: int) -> list[Sample]:
+        """Sample ``max_tokens`` after each prompt at temperature 1, token by token from the cache."""
+        return [self._continue(list(prompt), max_tokens, seed + i) for i, prompt in enumerate(prompts)]
+
+    def refit(
+        self,
+        weights: Mapping[str, NDArray[np.float32]],
+        *,
+        transport: str,
+        order: Sequence[str] = (),
+        between: Callable[[], None] | None = None,
+    ) -> None:
+        """Take new weights, all or a part.
+
+        A refit that fails leaves the engine refusing to run, until one with all weights succeeds.
+
+        Args:
+            weights: fp32 arrays of bf16 values.
+            transport: see `impl.numerics.torch_refit`.
+            order: the order of the batches; empty for that of ``weights``.
+            between: called after each batch, for example to run a forward.
+
+        Raises:
+            KeyError: an unknown name.
+            ValueError: a wrong size, or no such transport.
+            EngineStateError: part of the weights, while the engine has none.
+        """
+        state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
+        tied = {"lm_head.weight"} if self.model.head.tied else set()
+        missing = {name for name, _ in self._named()} - state.keys() - tied
+        if self._unusable and missing:
+            raise EngineStateError(f"{self._unusable}; send all weights ({len(missing)} are missing)")
+        before, self._unusable = self._unusable, ""
+        try:
+            self._refit.carry(state, transport=transport, order=order or tuple(state), between=between)
+        except BaseException:
+            self._unusable = before or "a refit failed and left old and new weights mixed"
+            raise
+        finally:
+            self._prefixes.clear()
+
+    def sleep(self) -> None:
+        """Give the weights' memory away."""
+        for _, parameter in self._named():
+            parameter.data.fill_(float("nan"))
+        self._prefixes.clear()
+        if self.heads is not None:
+            self.heads.invalidate()
+        self._unusable = "the engine slept and its weights are gone"
+
+    def wake(self) -> None:
+        """Take memory again; the engine runs once all weights were sent."""
+
+    def gradients(self, tokens: Sequence[int]) -> dict[str, tuple[str, NDArray[np.float32]]]:
+        """Gradients of the mean negative log probability of ``tokens[1:]``: dtype and values by name."""
+        self.model.zero_grad(set_to_none=True)
+        batch = torch.tensor([list(tokens)], device=self.device)
+        hidden, _ = self._forward(batch)
+        logits = self.model.compute_logits(hidden[0, :-1]).float()
+        functional.cross_entropy(logits, batch[0, 1:]).backward()  # type: ignore[no-untyped-call]  # torch's own
+        found = {
+            name: (str(p.grad.dtype).removeprefix("torch."), p.grad.float().cpu().numpy())
+            for name, p in self.model.named_parameters()
+            if p.grad is not None
+        }
+        self.model.zero_grad(set_to_none=True)
+        return found
+
+    def close(self) -> None:
+        """Nothing outlives the object."""
+
+    def _named(self) -> list[tuple[str, torch.nn.Parameter]]:
+        mine = list(self.model.named_parameters())
+        if self.drafter is not None:
+            mine += [(f"drafter.{name}", p) for name, p in self.drafter.named_parameters()]
+        return mine
+
+    def _forward(
+        self, batch: torch.Tensor, past: list[tuple[torch.Tensor, torch.Tensor]] | None = None
+    ) -> tuple[torch.Tensor, list[tuple[torch.Tensor, torch.Tensor]]]:
+        if self._unusable:
+            raise EngineStateError(f"{self._unusable}: refit all weights before the next forward")
+        hidden, caches = self.model.model(batch.to(self.device), past)
+        return hidden, caches
+
+    def _continue(self, prompt: list[int], max_tokens: int, seed: int) -> Sample:
+        rng = torch.Generator().manual_seed(seed)
+        known, past = self._prefixes.longest(prompt)
+        hidden, past = self._forward(torch.tensor([prompt[known:]]), past)
+        self._prefixes.keep(prompt, past)
+        tokens: list[int] = []
+        logprobs: list[float] = []
+        while True:
+            spread = functional.log_softmax(self.model.compute_logits(hidden[0, -1]).float(), dim=-1).cpu()
+            token = int(torch.multinomial(spread.double().exp(), 1, generator=rng))
+            tokens.append(token)
+            logprobs.append(float(spread[token]))
+            if len(tokens) == max_tokens:
+                return Sample(tuple(tokens), tuple(logprobs))
+            hidden, past = self._forward(torch.tensor([[token]]), past)
+
+
+def _prefill(hidden: torch.Tensor, logits: torch.Tensor) -> Prefill:
+    return Prefill(hidden.float().cpu().numpy(), logits.float().cpu().numpy(), str(logits.dtype).removeprefix("torch."))
