@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+
+
+#: Seconds to a timer of someone else's that came due inside a block; zero would disarm it.
+_AT_ONCE = 1e-3
 
 
 class TimeLimitExceeded(BaseException):
@@ -21,7 +26,8 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raise `TimeLimitExceeded` in the main thread if the block runs longer than ``seconds``.
 
     A real timer signal is used, since it also interrupts a wait on another thread or on a socket. Outside the main
-    thread, or on a platform without that signal, there is no limit. A timer that was running is put back.
+    thread, or on a platform without that signal, there is no limit. A timer that was running is put back,
+    less the time that has passed.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
@@ -31,9 +37,14 @@ def time_limit(seconds: float) -> Iterator[None]:
         raise TimeLimitExceeded
 
     handler = signal.signal(signal.SIGALRM, expire)
+    begin = time.monotonic()
     remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, remaining, interval)
+        # Disarmed first: an alarm between the two handlers would reach the default one, which ends the process.
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
+        if remaining:
+            due = max(remaining - (time.monotonic() - begin), _AT_ONCE)
+            signal.setitimer(signal.ITIMER_REAL, due, interval)
