@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from contracts.source import Source
 
 A = TypeVar("A")
+E = TypeVar("E", bound=BaseException)
 
 _SECTIONS = ("Why:", "Usual cause:")
 
@@ -44,6 +46,8 @@ class Check(Generic[A]):
         examples: Cases that every run tries first; the first is the witness of a mutant that names none.
         cases: Builds the strategy that more cases are drawn from; ``None`` means the examples are all there is.
         limit_s: Seconds after which a run of the check counts as hung.
+        takes_case: Whether the function takes a case.
+        known_capabilities: Every name that an adapter may declare.
     """
 
     id: str
@@ -61,15 +65,19 @@ class Check(Generic[A]):
     cases: Callable[[], SearchStrategy[Any]] | None = None
     limit_s: float = 120.0
     takes_case: bool = field(default=False)
+    known_capabilities: frozenset[str] = frozenset()
 
     def fail(self, message: str, *, got: object, want: object, **facts: object) -> ContractFailure:
         """The failure to raise: ``message`` in plain words, and every value that the verdict used."""
         return ContractFailure(self, message, got=got, want=want, **facts)
 
     def missing(self, adapter: A) -> frozenset[str]:
-        """The capabilities that the check needs and ``adapter`` does not declare."""
-        declared: frozenset[str] = frozenset(getattr(adapter, "capabilities", ()))
-        return self.requires - declared
+        """The capabilities that the check needs and ``adapter`` does not declare.
+
+        Raises:
+            ValueError: If it declares a name that the contract does not know.
+        """
+        return self.requires - declared_by(adapter, self.known_capabilities, self.contract)
 
     def decode(self, text: str) -> object:
         """The case that a replay line holds.
@@ -93,11 +101,13 @@ class Check(Generic[A]):
             ContractFailure: If the claim does not hold; it names the (shrunk) case.
             NotDeclared: If the adapter does not declare what the check requires.
             CheckCrashed: If the adapter broke, or did not come back within ``limit_s``.
+            ValueError: If the adapter declares an unknown capability, or ``case`` is not one of this check.
         """
         __tracebackhide__ = True
         if missing := self.missing(adapter):
             raise NotDeclared(self.id, missing)
-        if isinstance(case, str) and self.takes_case and not isinstance(self.examples[0], str):
+        # Compared by `type`: a member of a string enumeration is a case, not the JSON of one.
+        if type(case) is str and self.takes_case and type(self.examples[0]) is not str:
             case = self.decode(case)
         try:
             with time_limit(self.limit_s):
@@ -107,12 +117,16 @@ class Check(Generic[A]):
                     self._on_all(adapter, profile or current_profile.get())
         except ContractFailure as failure:
             raise failure.with_traceback(None) from failure.__cause__
-        except TimeLimitExceeded:
-            raise CheckCrashed(f"{self.id} did not end within {self.limit_s:g} s: the adapter hangs") from None
-        except Exception as error:
-            if inner := _failure_in(error):
+        except BaseException as error:
+            # A task group wraps what ends it, the limit too.
+            if _inside(error, TimeLimitExceeded):
+                raise CheckCrashed(f"{self.id} did not end within {self.limit_s:g} s: the adapter hangs") from None
+            # SystemExit too: an adapter that exits must not end the run, and with its own exit code.
+            if not isinstance(error, (Exception, SystemExit)):
+                raise
+            if inner := _inside(error, ContractFailure):
                 raise inner from None
-            raise CheckCrashed(f"{self.id} crashed: {type(error).__name__}: {error}") from error
+            raise CheckCrashed(f"{self.id} crashed: {type(error).__name__}: {error}{_place(error)}") from error
 
     def expired(self, known: KnownFailure) -> Check[A]:
         """A stand-in that fails because the known failure of this check is no longer accepted."""
@@ -132,8 +146,10 @@ class Check(Generic[A]):
                 self.function(self, adapter, case)
             else:
                 self.function(self, adapter)
-        except ContractFailure as failure:
-            raise (failure.for_case(case) if self.takes_case else failure) from failure.__cause__
+        except Exception as error:
+            if self.takes_case and (failure := _inside(error, ContractFailure)):
+                raise failure.for_case(case) from failure.__cause__
+            raise
 
     def _on_all(self, adapter: A, profile: str) -> None:
         for example in self.examples:
@@ -150,14 +166,34 @@ class Check(Generic[A]):
         on_drawn_case()
 
 
-def _failure_in(error: BaseException) -> ContractFailure | None:
-    """The contract failure inside a group, as Hypothesis raises one for a failure that comes and goes."""
-    if isinstance(error, ContractFailure):
+def declared_by(adapter: object, known: frozenset[str], contract: str) -> frozenset[str]:
+    """The capabilities that ``adapter`` declares.
+
+    Raises:
+        ValueError: If one of them is not ``known`` to the contract of that name.
+    """
+    declared: frozenset[str] = frozenset(getattr(adapter, "capabilities", ()))
+    if unknown := declared - known:
+        raise ValueError(
+            f"the adapter declares unknown capabilities {', '.join(sorted(unknown))}; "
+            f"{contract} knows {', '.join(sorted(known)) or 'none'}"
+        )
+    return declared
+
+
+def _inside(error: BaseException, kind: type[E]) -> E | None:
+    """The first error of that kind, inside groups too: Hypothesis raises one for a failure that comes and goes."""
+    if isinstance(error, kind):
         return error
     for inner in getattr(error, "exceptions", ()):
-        if failure := _failure_in(inner):
-            return failure
+        if found := _inside(inner, kind):
+            return found
     return None
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" (at {frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 
 def described(function: Callable[..., None]) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from contracts.check import Check, described, takes_case
+from contracts.check import Check, declared_by, described, takes_case
 from contracts.level import Level
 from contracts.mutant import Control, Mutant
 
@@ -113,13 +113,7 @@ class Contract(Generic[A]):
         Raises:
             ValueError: If it declares a name that the contract does not know.
         """
-        declared: frozenset[str] = frozenset(getattr(adapter, "capabilities", ()))
-        if unknown := declared - self.capabilities.keys():
-            raise ValueError(
-                f"the adapter declares unknown capabilities {', '.join(sorted(unknown))}; "
-                f"{self.name} knows {', '.join(sorted(self.capabilities)) or 'none'}"
-            )
-        return declared
+        return declared_by(adapter, frozenset(self.capabilities), self.name)
 
     def known(self, known_failures: Mapping[str, KnownFailure] | None) -> dict[str, KnownFailure]:
         """The known failures, each id checked.
@@ -150,7 +144,7 @@ class Contract(Generic[A]):
         least one example. Its docstring holds the claim, a ``Why:`` and a ``Usual cause:`` paragraph.
 
         Raises:
-            ValueError: If the id is malformed or taken, or a capability is unknown.
+            ValueError: If the id is malformed or taken, a version malformed, or a capability unknown.
             TypeError: If the function's parameters, docstring and examples do not fit.
         """
 
@@ -159,9 +153,11 @@ class Contract(Generic[A]):
                 raise ValueError(f"{check_id!r} is no free check id of the form XX-000")
             if unknown := frozenset(requires) - self.capabilities.keys():
                 raise ValueError(f"{check_id} requires unknown capabilities {', '.join(sorted(unknown))}")
+            for stated in (since, until or since):
+                _parsed(stated)
             wants_case = takes_case(function)
-            if wants_case != bool(examples):
-                raise TypeError(f"{check_id} must name examples exactly if its function takes a case")
+            if wants_case != bool(examples) or (cases is not None and not wants_case):
+                raise TypeError(f"{check_id} must name examples, and may name cases, exactly if its function takes one")
             claim, why, usual_cause = described(function)
             self._checks[check_id] = Check(
                 id=check_id,
@@ -179,6 +175,7 @@ class Contract(Generic[A]):
                 cases=cases,
                 limit_s=limit_s,
                 takes_case=wants_case,
+                known_capabilities=frozenset(self.capabilities),
             )
             return function
 

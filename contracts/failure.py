@@ -98,7 +98,8 @@ class ContractFailure(AssertionError):  # noqa: N818 - public name
         invocation = _invocation.get()
         encoded = self.case_json
         if invocation is None:
-            argument = "" if encoded is None else f", case={encoded!r}"
+            text = self._case if type(self._case) is str else encoded
+            argument = "" if encoded is None else f", case={text!r}"
             return f"contracts.load({self.check.contract!r})[{self.code!r}].verify(adapter{argument})"
         words = ["python", "-m", "contracts", "run", self.check.contract, "--only", self.code]
         if invocation.factory is not None:

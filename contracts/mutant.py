@@ -98,7 +98,7 @@ class Mutant(Generic[A]):
         if result := _baseline(self.check, adapter, self.witness):
             return result
         try:
-            self.check.verify(self.wrap(adapter), case=self.witness)
+            self.check.verify(_wrapped(self, adapter), case=self.witness)
         except ContractFailure as failure:
             if failure.code == self.killed_by:
                 return MutantResult(Proof.KILLED, failure.message)
@@ -131,7 +131,7 @@ class Control(Mutant[A]):
         if result := _baseline(self.check, adapter, self.witness):
             return result
         try:
-            self.check.verify(self.wrap(adapter), case=self.witness)
+            self.check.verify(_wrapped(self, adapter), case=self.witness)
         except ContractFailure as failure:
             return MutantResult(Proof.REFUSED, failure.message)
         except (NotDeclared, CheckCrashed) as crash:
@@ -142,6 +142,13 @@ class Control(Mutant[A]):
         """Raise unless the check tolerates the change; raises as `Mutant.verify_killed` does."""
         __tracebackhide__ = True
         _raise_unless(Proof.HELD, self, self.prove(adapter), adapter)
+
+
+def _wrapped(mutant: Mutant[A], adapter: A) -> A:
+    try:
+        return mutant.wrap(adapter)
+    except Exception as error:
+        raise CheckCrashed(f"{mutant.id} cannot wrap the adapter: {type(error).__name__}: {error}") from error
 
 
 def _baseline(check: Check[A], adapter: A, witness: object) -> MutantResult | None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import importlib.metadata
-import platform
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 from contracts.failure import CheckCrashed, ContractFailure, NotDeclared
 from contracts.level import Level
 from contracts.mutant import Control
-from contracts.profiles import current_profile, registered_name
-from contracts.report.records import (
-    CheckRecord,
-    Footer,
-    Header,
-    MutantRecord,
-    Outcome,
-    Record,
-    Result,
-    Subject,
-)
+from contracts.profiles import current_profile
+from contracts.report.opening import catalogue, header
+from contracts.report.records import Footer, Header, MutantRecord, Outcome, Record, Result
 from contracts.report.report import Report
 
 if TYPE_CHECKING:
@@ -32,8 +21,6 @@ if TYPE_CHECKING:
     from contracts.contract import Contract
     from contracts.known import KnownFailure
     from contracts.mutant import Mutant
-
-_LIBRARIES = ("hypothesis", "schemathesis", "torch", "vllm", "megatron-core")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +113,21 @@ def _collected(events: Iterator[Record | Exception]) -> Report:
 def run(
     targets: Sequence[Target], *, profile: str | None = None, case: str | None = None
 ) -> Iterator[Record | Exception]:
-    """The records of holding every target to its contract, as they happen; the failures themselves in between."""
+    """The records of holding every target to its contract, as they happen; the failures themselves in between.
+
+    Raises:
+        ValueError: At once, if the profile, a version, an id, a capability or the case is not valid.
+    """
     chosen = profile or current_profile.get()
     cases = [_case_of(target, case) for target in targets]
     counts = {(target.contract.name, target.name): len(target.checks) for target in targets}
-    yield header("run", targets, counts, chosen)
+    return _held(targets, cases, chosen, header("run", targets, counts, chosen))
+
+
+def _held(
+    targets: Sequence[Target], cases: Sequence[object], chosen: str, head: Header
+) -> Iterator[Record | Exception]:
+    yield head
     yield from catalogue(targets)
     tally = dict.fromkeys(map(str, Outcome), 0)
     for target, decoded in zip(targets, cases, strict=True):
@@ -144,9 +141,13 @@ def run(
 
 
 def try_mutants(targets: Sequence[Target]) -> Iterator[Record | Exception]:
-    """The records of trying every mutant and control on every target, as they happen."""
+    """The records of trying every mutant and control on every target, as they happen; raises as `run` does."""
     counts = {(target.contract.name, target.name): len(target.mutants) for target in targets}
-    yield header("mutants", targets, counts, current_profile.get())
+    return _tried(targets, header("mutants", targets, counts, current_profile.get()))
+
+
+def _tried(targets: Sequence[Target], head: Header) -> Iterator[Record | Exception]:
+    yield head
     yield from catalogue(targets)
     tally: dict[str, int] = {}
     for target in targets:
@@ -161,76 +162,13 @@ def _case_of(target: Target, text: str | None) -> Any:
     if text is None:
         return None
     if len(target.checks) != 1:
-        raise ValueError("a case belongs to one check: name it with only=")
+        raise ValueError("a case belongs to one check: name it with only= (--only on the command line)")
     return target.checks[0].decode(text)
-
-
-def header(command: str, targets: Sequence[Target], counts: Mapping[tuple[str, str], int], profile: str) -> Header:
-    """The header of a report.
-
-    Args:
-        command: ``run`` or ``mutants``.
-        targets: Every target of the run.
-        counts: Number of results to come, by contract and adapter name.
-        profile: Short or registered name.
-
-    Raises:
-        ValueError: If two adapters of one contract have the same name.
-    """
-    subjects = tuple(_subject(target, counts[target.contract.name, target.name]) for target in targets)
-    if len({(subject.contract, subject.name) for subject in subjects}) != len(subjects):
-        raise ValueError("two adapters of one contract have the same name")
-    return Header(
-        command=command,
-        package=importlib.metadata.version("rl-contracts"),
-        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        profile=registered_name(profile),
-        environment=_environment(),
-        subjects=subjects,
-    )
-
-
-def _subject(target: Target, selected: int) -> Subject:
-    contract = target.contract
-    return Subject(
-        contract=contract.name,
-        contract_version=target.version or contract.version,
-        name=target.name,
-        version=str(getattr(target.adapter, "version", "")),
-        capabilities=tuple(sorted(contract.capabilities_of(target.adapter))),
-        declared=len(contract.at(target.version)),
-        selected=selected,
-    )
-
-
-def _environment() -> dict[str, str]:
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for library in _LIBRARIES:
-        try:
-            found[library] = importlib.metadata.version(library)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def catalogue(targets: Sequence[Target]) -> Iterator[CheckRecord]:
-    """The checks in force for ``targets``, each once."""
-    seen = set()
-    for target in targets:
-        for check in target.checks:
-            if check.id not in seen:
-                seen.add(check.id)
-                yield CheckRecord(
-                    contract=check.contract,
-                    id=check.id,
-                    level=check.level,
-                    claim=check.claim,
-                    source=str(check.source),
-                )
 
 
 def _hold(target: Target, check: Check[Any], profile: str, case: object) -> tuple[Result, Exception | None]:
     known = target.known_failures.get(check.id)
+    promised = known is not None
     if known is not None and known.expired():
         check, known = check.expired(known), None
     begin = time.perf_counter()
@@ -243,25 +181,27 @@ def _hold(target: Target, check: Check[Any], profile: str, case: object) -> tupl
             outcome, message = Outcome.PASSED, ""
         case NotDeclared():
             outcome, message = Outcome.SKIPPED, str(error)
-        case ContractFailure() if known is not None:
+        case ContractFailure(code=check.id) if known is not None:
             outcome, message = Outcome.KNOWN, f"{known.reason} ({known.issue})"
         case ContractFailure():
             outcome, message = Outcome.FAILED, error.message
         case CheckCrashed():
-            outcome, message = Outcome.ERROR, str(error)
+            outcome, message = Outcome.ERROR, str(error).partition("\n")[0]
     shown = outcome in {Outcome.FAILED, Outcome.ERROR}
+    # A known failure is strict at every level: what it says must be true.
+    level = Level.MUST if promised and outcome is Outcome.FAILED else check.level
     result = Result(
         contract=target.contract.name,
         subject=target.name,
         check=check.id,
-        level=check.level,
+        level=level,
         outcome=outcome,
         seconds=round(seconds, 4),
         message=message,
         failure=str(error) if shown else "",
         case=error.case_json if isinstance(error, ContractFailure) else None,
     )
-    fails_run = outcome is Outcome.ERROR or (outcome is Outcome.FAILED and check.level is Level.MUST)
+    fails_run = outcome is Outcome.ERROR or (outcome is Outcome.FAILED and level is Level.MUST)
     return result, error if fails_run else None
 
 

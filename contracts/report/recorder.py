@@ -9,10 +9,11 @@ import pytest
 
 from contracts.check import Check
 from contracts.failure import ContractFailure
+from contracts.report.opening import catalogue, header
 from contracts.report.records import Footer, Outcome, Result
 from contracts.report.report import Report
 from contracts.report.stream import write
-from contracts.verification import Target, catalogue, header
+from contracts.verification import Target
 
 if TYPE_CHECKING:
     from collections.abc import Generator
