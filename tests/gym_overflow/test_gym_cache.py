@@ -166,7 +166,10 @@ def test_two_processes_that_fetch_at_once_both_get_the_whole_file(tmp_path: Path
     wheel = Shelf(text)(UNPINNED, shelf)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", LOADER, str(wheel), str(meeting), str(cache)]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) for _ in range(2)]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)  # noqa: S603 - our own words
+        for _ in range(2)
+    ]
     answers = [process.communicate(timeout=120)[0].strip() for process in running]
     assert answers == [hashlib.sha256(text.encode()).hexdigest()] * 2
     assert files(cache) == ["gym/99.0.0/app.py", "gym/99.0.0/app.py.sha256"]

@@ -112,7 +112,7 @@ def test_a_broken_wheel_is_refused(tmp_path: Path) -> None:
     cut.write_bytes(whole[:2000])
     flipped.write_bytes(whole[:500] + bytes([whole[500] ^ 255]) + whole[501:])
     for wheel in (cut, flipped):
-        with pytest.raises(SourceUnavailable, match="cannot be read as a wheel.*Download it again"):
+        with pytest.raises(SourceUnavailable, match=r"cannot be read as a wheel.*Download it again"):
             load_gym(str(wheel))
 
 

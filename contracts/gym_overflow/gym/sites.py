@@ -93,8 +93,7 @@ def _statement(source: SourceText, node: ast.AST) -> ast.AST:
 
 
 def _refuse_binding(source: SourceText, node: ast.AST) -> NoReturn:
-    place = node if hasattr(node, "lineno") else _statement(source, node)
-    raise unsupported(source, place, f"`{VARIABLE}` is bound by something else than `{VARIABLE} = <expression>`")
+    raise unsupported(source, node, f"`{VARIABLE}` is bound by something else than `{VARIABLE} = <expression>`")
 
 
 def _plain_assignment(source: SourceText, node: ast.AST) -> ast.Assign | ast.AnnAssign:
@@ -104,8 +103,10 @@ def _plain_assignment(source: SourceText, node: ast.AST) -> ast.Assign | ast.Ann
             return statement
         case ast.AnnAssign(target=target, value=ast.expr()) as annotated if target is node:
             return annotated
-        case _ as parent:
-            _refuse_binding(source, node if isinstance(node, ast.stmt) else parent)
+        case ast.stmt() | ast.expr() as parent if isinstance(node, ast.expr):
+            _refuse_binding(source, parent)
+        case _:
+            _refuse_binding(source, node)
 
 
 def _site(source: SourceText, assignment: ast.Assign | ast.AnnAssign, *, any_is_builtin: bool) -> Site:

@@ -12,6 +12,7 @@ from functools import cached_property
 from contracts.gym_overflow.gym.errors import SourceUnreadable
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Located = ast.stmt | ast.expr | ast.excepthandler | ast.pattern | ast.arg | ast.alias
 
 # `warnings.catch_warnings` swaps process-wide state, so two threads must not interleave it.
 _WARNINGS_LOCK = threading.Lock()
@@ -93,7 +94,7 @@ class SourceText:
     def _line_starts(self) -> list[int]:
         return [0, *(match.end() for match in _NEWLINE.finditer(self.data))]
 
-    def span(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
+    def span(self, node: Located) -> tuple[int, int]:
         """Start and end of a node, as byte offsets into `data`."""
         end_line = node.end_lineno or node.lineno
         return (
@@ -105,14 +106,14 @@ class SourceText:
         """The line (from 1) on which a byte offset lies."""
         return bisect_right(self._line_starts, offset)
 
-    def segment(self, node: ast.stmt | ast.expr) -> str:
+    def segment(self, node: Located) -> str:
         """The exact text of a node."""
         start, end = self.span(node)
         return self.data[start:end].decode()
 
     def excerpt(self, node: ast.AST) -> str:
         """The text of a node on one line, short enough for a message."""
-        if not isinstance(node, ast.stmt | ast.expr):
+        if not isinstance(node, Located):
             return type(node).__name__
         text = " ".join(self.segment(node).split())
         return text if len(text) <= _LONGEST_EXCERPT else f"{text[: _LONGEST_EXCERPT - 4]} ..."
