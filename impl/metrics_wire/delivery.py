@@ -1,0 +1,174 @@
+"""How a report reaches the service: appended where the service can, as whole series where it cannot."""
+
+from __future__ import annotations
+
+import logging
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from impl.metrics_wire.client import JobsClient, RequestRefusedError, encoded
+from impl.metrics_wire.series import LOSS_SERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from impl.metrics_wire.state import RunState
+
+_LOG = logging.getLogger(__name__)
+
+#: Whole series may cost this many times the present series, in all, before a routine report waits until they have
+#: grown. With one more for the report itself, two for the urgent ones and one for the last, a run stays within
+#: 12 times its final series.
+ROUTINE_BUDGET = 8
+URGENT_BUDGET = 10
+
+#: Bytes of points that go into one append.
+APPEND_BYTES = 1 << 20
+
+_TOO_LARGE = 413
+_NO_SUCH_ROUTE = frozenset({404, 405, 501})
+
+_Points = dict[str, dict[int, str]]
+
+
+class _Way(Enum):
+    UNTRIED = auto()
+    APPEND = auto()
+    WHOLE = auto()
+
+
+class Delivery:
+    """Brings the state of one run to the service. Used by one thread at a time.
+
+    Nothing is written before the service has told what it has stored: a report would overwrite it. Whether the service
+    can append is found out by trying, as soon as there is something to append to.
+
+    Args:
+        client: The task at the service.
+        state: What to deliver.
+    """
+
+    def __init__(self, client: JobsClient, state: RunState) -> None:
+        self._client = client
+        self._state = state
+        self._way = _Way.UNTRIED
+        self._task_exists = False
+        self._has_taken_over = False
+        self._append_is_proved = False
+        self._must_restore = False
+        self._whole_bytes = 0
+
+    def deliver(self, *, urgent: bool, final: bool, patience_s: float) -> bool:
+        """Deliver the newest state and every point that the service does not have.
+
+        Args:
+            urgent: Whether the report tells more than that training goes on.
+            final: Whether it is the last one: it is sent at any cost.
+            patience_s: Seconds for which an unavailable service is tried again, for each request.
+
+        Returns:
+            Whether it was delivered; ``False`` if it has to wait until the series have grown.
+
+        Raises:
+            ServiceUnavailableError: If the service could not be reached; nothing is lost, try again later.
+            RequestRefusedError: If it refused the report; nothing is lost either.
+        """
+        if not self._has_taken_over:
+            stored = self._client.read(patience_s=patience_s)
+            self._state.take_over(stored)
+            self._task_exists = stored.exists
+            self._has_taken_over = True
+        if self._way is _Way.APPEND or (self._way is _Way.UNTRIED and self._task_exists and len(self._state.series)):
+            self._append_unsent(patience_s)
+        if self._way is _Way.APPEND:
+            acknowledged = {} if self._append_is_proved else self._state.series.acknowledged_steps()
+            self._client.write(self._update(), patience_s=patience_s)
+            if not self._append_is_proved:
+                self._prove_append(acknowledged, patience_s)
+        if self._way is not _Way.APPEND:
+            if not (final or self._must_restore or self._within_budget(URGENT_BUDGET if urgent else ROUTINE_BUDGET)):
+                return False
+            self._send_whole(patience_s)
+        return True
+
+    def _prove_append(self, acknowledged: dict[str, frozenset[int]], patience_s: float) -> None:
+        """Look once whether the service has kept the series in an update without them.
+
+        A service that replaces the whole of ``status_details`` may drop what was appended. Then the series, which are
+        all known here, are restored at once, and whole series are sent from then on.
+        """
+        stored = self._client.read(patience_s=patience_s).metrics
+        for name, steps in acknowledged.items():
+            if name not in stored or steps - {point.step for point in stored[name]}:
+                _LOG.warning("the service does not keep what it appends, whole series are sent instead: %s", name)
+                self._way, self._must_restore = _Way.WHOLE, True
+                return
+        self._append_is_proved = True
+
+    def _append_unsent(self, patience_s: float) -> None:
+        waiting = list(_batches(self._state.series.take_unsent(), APPEND_BYTES))
+        if not waiting and self._way is _Way.UNTRIED:
+            waiting = [{}]
+        try:
+            while waiting:
+                try:
+                    self._client.append(_encoded_points(waiting[0]), patience_s=patience_s)
+                except RequestRefusedError as refused:
+                    texts = [text for points in waiting[0].values() for text in points.values()]
+                    if refused.status_code == _TOO_LARGE and len(texts) > 1:
+                        waiting[:1] = _batches(waiting[0], sum(map(len, texts)) // 2)
+                    elif self._way is _Way.UNTRIED or refused.status_code in _NO_SUCH_ROUTE:
+                        _LOG.info("the service does not append, whole series are sent instead: %s", refused)
+                        self._way = _Way.WHOLE
+                        return
+                    else:
+                        raise
+                else:
+                    self._way = _Way.APPEND
+                    del waiting[0]
+        finally:
+            for points in waiting:
+                self._state.series.give_back(points)
+
+    def _send_whole(self, patience_s: float) -> None:
+        taken = self._state.series.take_unsent()
+        sent_before = self._client.bytes_sent
+        try:
+            self._client.write(self._update(self._state.series.encoded()), patience_s=patience_s)
+        except BaseException:
+            self._state.series.give_back(taken)
+            raise
+        finally:
+            self._whole_bytes += self._client.bytes_sent - sent_before
+        self._task_exists, self._must_restore = True, False
+
+    def _within_budget(self, budget: int) -> bool:
+        present = self._state.series.size + len(encoded(self._state.snapshot()))
+        return self._whole_bytes <= budget * present
+
+    def _update(self, series: str | None = None) -> str:
+        details = encoded(self._state.snapshot())
+        if series is not None:
+            details = f'{details[:-1]},"metrics":{series}}}'
+        return f'{{"status":"active","status_details":{details}}}'
+
+
+def _encoded_points(points: _Points) -> str:
+    """The points as a JSON object. The losses are always named, so that their series exist though they are empty."""
+    texts = {name: list(points.get(name, {}).values()) for name in dict.fromkeys((*LOSS_SERIES, *points))}
+    return "{" + ",".join(f"{encoded(name)}:[{','.join(each)}]" for name, each in texts.items()) + "}"
+
+
+def _batches(points: _Points, limit: int) -> Iterator[_Points]:
+    """The points in batches of about ``limit`` bytes, at least one point each."""
+    batch: _Points = {}
+    size = 0
+    for name, texts in points.items():
+        for step, text in texts.items():
+            if batch and size + len(text) > limit:
+                yield batch
+                batch, size = {}, 0
+            batch.setdefault(name, {})[step] = text
+            size += len(text)
+    if batch:
+        yield batch

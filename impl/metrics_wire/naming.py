@@ -1,0 +1,127 @@
+"""Names: which curve an observation belongs to.
+
+A series is ``<phase>_<name>``, phase ``train`` or ``val``. A name that already carries its phase is not prefixed
+again. The first validation set keeps the bare names; another set's are ``val_@<set>/<name>``, with ``%``, ``/`` and
+``@`` of the set's own name escaped. A bare name that itself begins with ``@`` becomes ``@@/<name>``. Thereby the name
+of a series tells its set and its metric, and no two of them meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Phase = Literal["train", "val"]
+
+_MARK = "@"
+_ESCAPES = {"%": "%25", "/": "%2F", _MARK: "%40"}
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What a prefix of `log_metrics` stands for.
+
+    Attributes:
+        phase: ``train`` or ``val``.
+        validation_set: Name of the validation set, ``""`` where the prefix names none.
+        timing: Whether it carries durations.
+    """
+
+    phase: Phase
+    validation_set: str = ""
+    timing: bool = False
+
+
+def channel(prefix: str) -> Channel | None:
+    """The channel of a prefix; ``None`` for one whose steps are not train steps (``ray``, ``refit``, ...)."""
+    section, slash, rest = prefix.partition("/")
+    timing = bool(slash) and section == "timing"
+    phase = rest if timing else prefix
+    if phase == "train":
+        return Channel("train", timing=timing)
+    if phase == "validation":
+        return Channel("val", timing=timing)
+    if phase.startswith("validation-"):
+        return Channel("val", phase.removeprefix("validation-"), timing=timing)
+    return None
+
+
+@lru_cache(maxsize=512)
+def series_names(names: tuple[str, ...], phase: Phase, qualifier: str = "") -> tuple[str, ...]:
+    """The series that the metrics ``names`` of one dict are points of, one for each name, all different.
+
+    Args:
+        names: The metrics' names, all different.
+        phase: Whose dict it is.
+        qualifier: What stands before a name after the phase, from `ValidationSets.qualifier` or `timing_qualifier`.
+    """
+    prefix = f"{phase}_"
+    # Bare names come first: a metric that is called train_loss must not take the place of the loss.
+    bare = {name: _rest(name, qualifier) for name in names if not _carries(name, prefix)}
+    taken = set(bare.values())
+    series = {name: prefix + rest for name, rest in bare.items()}
+    for name in names:
+        if name in series:
+            continue
+        stem = name.removeprefix(prefix)
+        while (rest := _rest(stem, qualifier)) in taken:
+            stem = prefix + stem
+        taken.add(rest)
+        series[name] = prefix + rest
+    return tuple(series[name] for name in names)
+
+
+def timing_qualifier(validation_set: str) -> str:
+    """What stands before the name of a duration, after the phase."""
+    return f"timing/{_set_qualifier(validation_set)}" if validation_set else "timing/"
+
+
+@dataclass(slots=True)
+class ValidationSets:
+    """Which validation set has the bare names: the first one that is seen.
+
+    Attributes:
+        first: The set with the bare names, ``None`` before any was seen.
+        others: Sets known to have qualified names.
+    """
+
+    first: str | None = None
+    others: set[str] = field(default_factory=set)
+
+    def qualifier(self, validation_set: str) -> str:
+        """What stands before a metric's name of this set, after the phase."""
+        if self.first is None and validation_set not in self.others:
+            self.first = validation_set
+        return "" if validation_set == self.first else _set_qualifier(validation_set)
+
+    def learn(self, stored: Iterable[str]) -> None:
+        """Take over what the names of already stored series tell: a set that they qualify is not the first."""
+        for name in stored:
+            marked = name.removeprefix(f"val_{_MARK}")
+            escaped, slash, _ = marked.partition("/")
+            if marked != name and slash and escaped != _MARK:
+                self.others.add(_unescaped(escaped))
+
+
+def _carries(name: str, prefix: str) -> bool:
+    return name.startswith(prefix) and len(name) > len(prefix)
+
+
+def _rest(name: str, qualifier: str) -> str:
+    own = f"{_MARK}{_MARK}/{name}" if name.startswith(_MARK) else name
+    return qualifier + own
+
+
+def _set_qualifier(validation_set: str) -> str:
+    escaped = "".join(_ESCAPES.get(letter, letter) for letter in validation_set)
+    return f"{_MARK}{escaped}/"
+
+
+def _unescaped(escaped: str) -> str:
+    for letter, escape in reversed(_ESCAPES.items()):
+        escaped = escaped.replace(escape, letter)
+    return escaped
