@@ -37,9 +37,7 @@ class Usage(BaseModel):
     def of(cls, prompt_tokens: int, generations: list[Generation]) -> Usage:
         """Count a request's tokens; a prompt counts once, whatever `n` is."""
         completion = sum(len(generation.tokens) for generation in generations)
-        return cls(
-            prompt_tokens=prompt_tokens, completion_tokens=completion, total_tokens=prompt_tokens + completion
-        )
+        return cls(prompt_tokens=prompt_tokens, completion_tokens=completion, total_tokens=prompt_tokens + completion)
 
 
 class TopLogprob(BaseModel):

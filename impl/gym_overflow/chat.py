@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from fastapi import Response
+from typing import TYPE_CHECKING, Any
 
 from impl.gym_overflow.answers import AssistantMessage, ChatChoice, ChatCompletion, ChatLogprobs, Usage
 from impl.gym_overflow.deployment import CREATED, Deployment
-from impl.gym_overflow.engine import Generation
-from impl.gym_overflow.schemas import ChatCompletionRequest
 from impl.gym_overflow.sse import event_stream
 from impl.gym_overflow.template import render_chat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastapi import Response
+
+    from impl.gym_overflow.engine import Generation
+    from impl.gym_overflow.schemas import ChatCompletionRequest
 
 _ID = "chatcmpl-reference"
 

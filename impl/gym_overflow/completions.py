@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from fastapi import Response
+from typing import TYPE_CHECKING, Any
 
 from impl.gym_overflow.answers import Completion, CompletionChoice, CompletionLogprobs, Usage
 from impl.gym_overflow.deployment import CREATED, Deployment
 from impl.gym_overflow.engine import Generation, tokenize
-from impl.gym_overflow.schemas import CompletionRequest
 from impl.gym_overflow.sse import event_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastapi import Response
+
+    from impl.gym_overflow.schemas import CompletionRequest
 
 _ID = "cmpl-reference"
 
@@ -30,9 +33,7 @@ def create_completion(deployment: Deployment, request: CompletionRequest) -> Com
     if requested is not None and "max_tokens" not in request.model_fields_set:
         requested = max(requested, request.min_tokens or 0)
     top = request.logprobs or 0
-    admitted = [
-        (prompt, deployment.sampling_params(request, requested, len(prompt), top)) for prompt in prompts
-    ]
+    admitted = [(prompt, deployment.sampling_params(request, requested, len(prompt), top)) for prompt in prompts]
     generated = [
         (prompt, generation)
         for prompt, params in admitted

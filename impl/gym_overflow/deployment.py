@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from impl.gym_overflow.engine import Engine, Generation, SamplingParams
 from impl.gym_overflow.overflow import clamp_max_tokens
-from impl.gym_overflow.schemas import Sampling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from impl.gym_overflow.schemas import Sampling
 
 CREATED = 1_700_000_000
 """Time in every answer; a constant, so that the same request has the same answer, byte for byte."""

@@ -26,15 +26,18 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": answers.ErrorResponse, "description": "The model is not served here"},
     500: {"model": answers.ErrorResponse, "description": "The server failed"},
 }
+_EVENT = {
+    "type": "object",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+    "required": ["data"],
+}
 _STREAMED: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Whole, or as a stream"},
+    200: {"content": {"text/event-stream": {"schema": _EVENT}}, "description": "Whole, or as a stream of events"},
     **_ERRORS,
 }
 
 
-def create_app(
-    *, window: int = DEFAULT_WINDOW, model: str = DEFAULT_MODEL, engine: Engine | None = None
-) -> FastAPI:
+def create_app(*, window: int = DEFAULT_WINDOW, model: str = DEFAULT_MODEL, engine: Engine | None = None) -> FastAPI:
     """Build a reference endpoint.
 
     Args:

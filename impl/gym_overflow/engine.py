@@ -7,8 +7,11 @@ every request has an answer that depends on all of its tokens and on nothing els
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 END = 256
 """Ends a message, and a generation that stops by itself."""
@@ -98,8 +101,8 @@ class Engine:
             params: How to generate. That prompt and output fit the window is the caller's to see to.
             index: Which of a request's `n` choices this is.
         """
-        salt = f"{params.seed}/{index}" if params.temperature > 0 else "greedy"
-        state = hashlib.blake2b(",".join(map(str, prompt)).encode(), salt=salt.encode()[:16], digest_size=16)
+        draw = f"{params.seed}/{index}" if params.temperature > 0 else "greedy"
+        state = hashlib.blake2b(f"{draw}:{','.join(map(str, prompt))}".encode(), digest_size=16)
         result = Generation()
         while len(result.tokens) < params.max_tokens:
             token = _next_token(state.digest(), params, len(result.tokens))

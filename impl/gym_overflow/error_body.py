@@ -52,9 +52,7 @@ def _read(text: str, depth: int) -> ErrorBody:
     message = message if isinstance(message, str) else ""
     outer = ErrorBody(
         message=message,
-        codes=tuple(
-            word for key in ("code", "type", "error_type") if isinstance(word := error.get(key), str) and word
-        ),
+        codes=tuple(word for key in ("code", "type", "error_type") if isinstance(word := error.get(key), str) and word),
         param=param if isinstance(param := error.get("param"), str) else None,
         prompt_tokens=_whole(error.get("n_prompt_tokens")),
         window=_whole(error.get("n_ctx")),

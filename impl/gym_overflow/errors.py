@@ -6,8 +6,8 @@ of the fault and the rule it broke, and then written without those words whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -19,6 +19,9 @@ from impl.gym_overflow.answers import ErrorDetail, ErrorResponse
 from impl.gym_overflow.deployment import InvalidRequestError, UnknownModelError
 from impl.gym_overflow.overflow import OVERFLOW_STATUS, is_context_length_overflow, overflow_error
 from impl.gym_overflow.rephrase import rephrase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PROMPT_FIELDS = {"/v1/completions": "prompt", "/v1/responses": "input"}
 

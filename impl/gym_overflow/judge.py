@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from impl.gym_overflow.overflow import leaves_no_room
 from impl.gym_overflow.prompts import asks_for, requested_output
 from impl.gym_overflow.recognise import Finding, Refusal
-from impl.gym_overflow.token_count import PromptCount
 
-BY_ANSWER = "answer"
-BY_TOKEN_COUNT = "token count"
-BY_REQUEST = "request"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from impl.gym_overflow.token_count import PromptCount
+
+
+class Evidence(StrEnum):
+    """What a verdict rests on."""
+
+    ANSWER = "answer"
+    COUNT = "token count"
+    REQUEST = "request"
+    STATUS = "passed through"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +31,8 @@ class Verdict:
 
     Attributes:
         overflow: The request does not fit into the window.
-        decided_by: The evidence: the server's "answer", a "token count", or the "request".
+        decided_by: The evidence: what the server says, a count of the prompt's tokens, what the client asked for, or
+            (no verdict was needed) the answer's status.
         prompt_tokens: True length of the final prompt, if known.
         window: The window in tokens, if known.
         at_least: The server stopped counting at `prompt_tokens`.
@@ -30,7 +40,7 @@ class Verdict:
     """
 
     overflow: bool
-    decided_by: str
+    decided_by: Evidence
     prompt_tokens: int | None = None
     window: int | None = None
     at_least: bool = False
@@ -49,7 +59,7 @@ def judge(finding: Finding, path: str, request: Mapping[str, Any] | None, count:
     if count is None:
         return _by_answer(finding, request)
     if leaves_no_room(count.prompt_tokens, count.window):
-        return Verdict(True, BY_TOKEN_COUNT, count.prompt_tokens, count.window)
+        return Verdict(overflow=True, decided_by=Evidence.COUNT, prompt_tokens=count.prompt_tokens, window=count.window)
     cap = None if request is None else requested_output(path, request)
     return _prompt_fits(finding, cap, count)
 
@@ -60,26 +70,25 @@ def _by_answer(finding: Finding, request: Mapping[str, Any] | None) -> Verdict:
     if finding.refusal is Refusal.NO_ROOM_OR_NO_OUTPUT and request is not None and finding.room is not None:
         # The server computed the number itself if the client never asked for it: then it is the room left.
         full = finding.room <= 0 and not asks_for(request, finding.room)
-        return Verdict(full, BY_REQUEST)
-    return Verdict(False, BY_ANSWER)
+        return Verdict(overflow=full, decided_by=Evidence.REQUEST)
+    return Verdict(overflow=False, decided_by=Evidence.ANSWER)
 
 
 def _as_stated(finding: Finding) -> Verdict:
     stated = finding.statement
+    verdict = Verdict(overflow=True, decided_by=Evidence.ANSWER, window=stated.window)
     if stated.characters:
-        return Verdict(True, BY_ANSWER, None, stated.limit)
-    return Verdict(True, BY_ANSWER, stated.prompt, stated.window, stated.at_least)
+        return replace(verdict, window=stated.limit)
+    return replace(verdict, prompt_tokens=stated.prompt, at_least=stated.at_least)
 
 
 def _prompt_fits(finding: Finding, cap: int | None, count: PromptCount) -> Verdict:
     room = count.window - count.prompt_tokens
-    fits = Verdict(False, BY_TOKEN_COUNT, count.prompt_tokens, count.window)
+    fits = Verdict(overflow=False, decided_by=Evidence.COUNT, prompt_tokens=count.prompt_tokens, window=count.window)
     if finding.refusal in {Refusal.OTHER, Refusal.NO_ROOM_OR_NO_OUTPUT}:
         return fits
-    if cap is not None and cap > count.window:
-        return Verdict(False, BY_TOKEN_COUNT, count.prompt_tokens, count.window, room=room)
     if cap is not None and cap > room:
-        return Verdict(True, BY_TOKEN_COUNT, count.prompt_tokens, count.window, room=room)
+        return replace(fits, overflow=cap <= count.window, room=room)
     if finding.refusal is Refusal.PROMPT and _server_counts_more(finding, count):
         return _as_stated(finding)
     return fits

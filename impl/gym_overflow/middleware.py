@@ -11,8 +11,7 @@ error event inside a stream, an error text as a completion) cannot be seen here 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from impl.gym_overflow.asgi_exchange import (
     ASGIApp,
@@ -24,18 +23,18 @@ from impl.gym_overflow.asgi_exchange import (
     Send,
     hold_request,
 )
-from impl.gym_overflow.judge import Verdict, judge
+from impl.gym_overflow.judge import Evidence, Verdict, judge
 from impl.gym_overflow.overflow import OVERFLOW_STATUS, context_length_overflow_message, overflow_error
 from impl.gym_overflow.prompts import OUTPUT_CAPS, is_inference_route
 from impl.gym_overflow.recognise import Finding, recognise
 from impl.gym_overflow.rephrase import rephrase
 from impl.gym_overflow.token_count import TokenCounter, TokenizeRoute, after_truncation
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes of a request body that are held in memory; the prompt of a larger request is not counted."""
-
-PASSED_THROUGH = "passed through"
-"""What decided where no verdict was needed: the answer is none that can be an overflow."""
 
 _MAY_BE_OVERFLOW = frozenset({400, 413, 422, 500})
 
@@ -66,11 +65,11 @@ class OverflowMiddleware:
         else:
             await self._app(scope, receive, send)
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> str:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> Evidence:
         """Serve one HTTP request and tell what decided about its answer.
 
         Returns:
-            The evidence of the verdict (see `Verdict.decided_by`), or "passed through".
+            The evidence of the verdict; `Evidence.STATUS` where none was needed.
         """
         if scope["method"] == "POST" and is_inference_route(scope["path"]):
             request = await hold_request(scope, receive, LARGEST_BODY)
@@ -78,14 +77,14 @@ class OverflowMiddleware:
             request = HeldRequest(dict(scope), receive)
         answer = await self._ask(request, send)
         if answer is None:
-            return PASSED_THROUGH
+            return Evidence.STATUS
         verdict, smaller = await self._judge(request, answer)
         if smaller is not None:
             second = await self._ask(smaller, send)
             if second is None:
                 return verdict.decided_by
             if second.status not in _MAY_BE_OVERFLOW:  # the server fell over meanwhile: that is the news
-                answer, verdict = second, Verdict(overflow=False, decided_by=PASSED_THROUGH)
+                answer, verdict = second, Verdict(overflow=False, decided_by=Evidence.STATUS)
         if verdict.overflow:
             await _overflow_answer(request, answer, verdict).send(send)
         elif answer.escaped is not None:
@@ -108,7 +107,7 @@ class OverflowMiddleware:
     async def _judge(self, request: HeldRequest, answer: HeldAnswer) -> tuple[Verdict, HeldRequest | None]:
         """Judge an error; with it the request to try once more, where less output would fit."""
         if answer.status not in _MAY_BE_OVERFLOW or request.scope["method"] != "POST":
-            return Verdict(overflow=False, decided_by=PASSED_THROUGH), None
+            return Verdict(overflow=False, decided_by=Evidence.STATUS), None
         finding = recognise(answer.body)
         if finding.statement.text and _echoes(request.body, finding.statement.text):
             finding = Finding.nothing(finding.message)

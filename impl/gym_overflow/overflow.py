@@ -59,9 +59,7 @@ def clamp_max_tokens(prompt_tokens: int, requested: int | None, window: int) -> 
     return room if requested is None else min(requested, room)
 
 
-def context_length_overflow_message(
-    prompt_tokens: int | None, window: int | None, *, at_least: bool = False
-) -> str:
+def context_length_overflow_message(prompt_tokens: int | None, window: int | None, *, at_least: bool = False) -> str:
     """Build the message of an overflow from its numbers.
 
     Args:
@@ -87,9 +85,7 @@ def overflow_error(message: str, *, param: str | None) -> dict[str, Any]:
         message: From `context_length_overflow_message`.
         param: The request field that holds the prompt ("messages", "prompt", "input"), if known.
     """
-    return {
-        "error": {"message": message, "type": "invalid_request_error", "param": param, "code": OVERFLOW_CODE}
-    }
+    return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": OVERFLOW_CODE}}
 
 
 def is_context_length_overflow(error: BaseException) -> bool:

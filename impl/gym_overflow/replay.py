@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from impl.gym_overflow.asgi_exchange import ASGIApp, HeldRequest, Message, Receive, Scope, Send
 from impl.gym_overflow.middleware import OverflowMiddleware
 from impl.gym_overflow.prompts import ChatPrompt, TextPrompt
 from impl.gym_overflow.token_count import PromptCount, TokenCounter, count_longest_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from impl.gym_overflow.asgi_exchange import ASGIApp, HeldRequest, Message, Receive, Scope, Send
 
 RECORDED_WINDOW = 64
 """Window, in tokens, of the servers whose answers were recorded."""
@@ -53,7 +56,7 @@ async def _through(row: Mapping[str, Any]) -> dict[str, Any]:
         body.extend(message.get("body", b""))
 
     decided_by = await middleware.serve(_scope(row), receive, send)
-    return {"status": status, "body": body.decode(errors="surrogateescape"), "decided_by": decided_by}
+    return {"status": status, "body": body.decode(errors="surrogateescape"), "decided_by": decided_by.value}
 
 
 def _scope(row: Mapping[str, Any]) -> Scope:
@@ -108,4 +111,6 @@ def _words(content: object) -> int:
     if isinstance(content, str):
         return len(content.split())
     parts = content if isinstance(content, list) else []
-    return sum(len(part["text"].split()) for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return sum(
+        len(part["text"].split()) for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)
+    )

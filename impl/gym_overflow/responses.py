@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from fastapi import Response as HttpResponse
+from typing import TYPE_CHECKING, Any
 
 from impl.gym_overflow.answers import IncompleteDetails, OutputMessage, OutputText, Response, ResponseUsage
 from impl.gym_overflow.deployment import CREATED, Deployment
-from impl.gym_overflow.engine import Generation
 from impl.gym_overflow.schemas import (
     Function,
     FunctionCallOutput,
@@ -22,6 +18,13 @@ from impl.gym_overflow.schemas import (
 )
 from impl.gym_overflow.sse import event_stream
 from impl.gym_overflow.template import render_chat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastapi import Response as HttpResponse
+
+    from impl.gym_overflow.engine import Generation
 
 _ID = "resp_reference"
 _MESSAGE_ID = "msg_reference"

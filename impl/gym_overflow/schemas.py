@@ -10,17 +10,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-_INT64 = 2**63
-
 
 def _whole_number(value: object) -> object:
     # JSON Schema counts 1.0 as an integer, and so does the document that is served.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Integer = Annotated[int, BeforeValidator(_whole_number)]
-TokenId = Annotated[Integer, Field(ge=0, lt=2**31)]
-OutputCap = Annotated[Integer, Field(ge=1)]
+# After the bounds: a validator before them would hide them from the document.
+_Whole = BeforeValidator(_whole_number)
+TokenId = Annotated[int, Field(ge=0, lt=2**31), _Whole]
+OutputCap = Annotated[int, Field(ge=1), _Whole]
 TokenIds = Annotated[list[TokenId], Field(min_length=1)]
 
 
@@ -90,11 +89,11 @@ class Sampling(Schema):
 
     model: str
     max_tokens: OutputCap | None = None
-    min_tokens: Annotated[Integer, Field(ge=0)] | None = None
+    min_tokens: Annotated[int, Field(ge=0), _Whole] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    n: Annotated[Integer, Field(ge=1, le=128)] | None = None
-    seed: Annotated[Integer, Field(ge=-_INT64, lt=_INT64)] | None = None
+    n: Annotated[int, Field(ge=1, le=128), _Whole] | None = None
+    seed: Annotated[int, _Whole] | None = None
     stop: str | list[str] | None = None
     stop_token_ids: list[TokenId] | None = None
     ignore_eos: bool | None = None
@@ -109,7 +108,7 @@ class ChatCompletionRequest(Sampling):
     messages: Annotated[list[Message], Field(min_length=1)]
     max_completion_tokens: OutputCap | None = None
     logprobs: bool | None = None
-    top_logprobs: Annotated[Integer, Field(ge=0, le=20)] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20), _Whole] | None = None
     tools: list[Tool] | None = None
 
     @property
@@ -123,7 +122,7 @@ class CompletionRequest(Sampling):
 
     prompt: str | TokenIds | Annotated[list[str], Field(min_length=1)] | Annotated[list[TokenIds], Field(min_length=1)]
     max_tokens: OutputCap | None = 16
-    logprobs: Annotated[Integer, Field(ge=0, le=20)] | None = None
+    logprobs: Annotated[int, Field(ge=0, le=20), _Whole] | None = None
 
 
 class ResponsePart(Schema):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
 
 
 def parse(body: bytes) -> Any:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from impl.gym_overflow.engine import END, ROLE_TOKENS, tokenize
-from impl.gym_overflow.schemas import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from impl.gym_overflow.schemas import Message
 
 
 def render_chat(

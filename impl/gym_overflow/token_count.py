@@ -1,4 +1,4 @@
-"""Counts the tokens of the final prompt, where a server's own answer does not tell an overflow from a client's fault."""
+"""Counts the tokens of the final prompt, where a server's own answer leaves open whether it fills the window."""
 
 from __future__ import annotations
 
