@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from contracts import case as cases_json
 from contracts.failure import CheckCrashed, ContractFailure, NotDeclared
 from contracts.limit import TimeLimitExceeded, time_limit
-from contracts.profiles import current_profile, profile_settings
+from contracts.profiles import current_profile, profile_settings, registered_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,7 @@ class Check(Generic[A]):
         function: Called as ``function(check, adapter)``, or ``function(check, adapter, case)``.
         examples: Cases that every run tries first; the first is the witness of a mutant that names none.
         cases: Builds the strategy that more cases are drawn from; ``None`` means the examples are all there is.
+        cases_for: The same, for cases that depend on the adapter.
         limit_s: Seconds after which a run of the check counts as hung.
         takes_case: Whether the function takes a case.
         known_capabilities: Every name that an adapter may declare.
@@ -63,6 +64,7 @@ class Check(Generic[A]):
     requires: frozenset[str] = frozenset()
     examples: tuple[Any, ...] = ()
     cases: Callable[[], SearchStrategy[Any]] | None = None
+    cases_for: Callable[[A], SearchStrategy[Any]] | None = None
     limit_s: float = 120.0
     takes_case: bool = field(default=False)
     known_capabilities: frozenset[str] = frozenset()
@@ -101,7 +103,7 @@ class Check(Generic[A]):
             ContractFailure: If the claim does not hold; it names the (shrunk) case.
             NotDeclared: If the adapter does not declare what the check requires.
             CheckCrashed: If the adapter broke, or did not come back within ``limit_s``.
-            ValueError: If the adapter declares an unknown capability, or ``case`` is not one of this check.
+            ValueError: If the adapter declares an unknown capability, or the profile or ``case`` is not valid.
         """
         __tracebackhide__ = True
         if missing := self.missing(adapter):
@@ -109,12 +111,13 @@ class Check(Generic[A]):
         # Compared by `type`: a member of a string enumeration is a case, not the JSON of one.
         if type(case) is str and self.takes_case and type(self.examples[0]) is not str:
             case = self.decode(case)
+        chosen = registered_name(profile or current_profile.get())
         try:
             with time_limit(self.limit_s):
                 if not self.takes_case or case is not None:
                     self._once(adapter, case)
                 else:
-                    self._on_all(adapter, profile or current_profile.get())
+                    self._on_all(adapter, chosen)
         except ContractFailure as failure:
             raise failure.with_traceback(None) from failure.__cause__
         except BaseException as error:
@@ -154,12 +157,17 @@ class Check(Generic[A]):
     def _on_all(self, adapter: A, profile: str) -> None:
         for example in self.examples:
             self._once(adapter, example)
-        if self.cases is None:
-            return
         from hypothesis import given  # noqa: PLC0415 - a room can be read without Hypothesis
 
+        if self.cases is not None:
+            strategy = self.cases()
+        elif self.cases_for is not None:
+            strategy = self.cases_for(adapter)
+        else:
+            return
+
         @profile_settings(profile)
-        @given(self.cases())
+        @given(strategy)
         def on_drawn_case(case: object) -> None:
             self._once(adapter, case)
 

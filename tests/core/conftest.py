@@ -1,0 +1,30 @@
+"""The zoo of toy adapters is importable for the tests of the core, and for the processes that they start."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ZOO = Path(__file__).parent / "zoo"
+sys.path.insert(0, str(ZOO))
+
+
+@pytest.fixture
+def toy_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy contract, known to the command line as ``toy.echo``."""
+    import toy_echo
+
+    from contracts import rooms
+
+    monkeypatch.setattr(rooms, "ROOMS", {"toy": ("echo",)})
+    monkeypatch.setitem(sys.modules, "contracts.toy", toy_echo)
+
+
+@pytest.fixture
+def zoo_environment() -> dict[str, str]:
+    """Environment of a process that finds the zoo, and writes text as a CI job does."""
+    path = os.pathsep.join(filter(None, (str(ZOO), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}
