@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -35,7 +34,7 @@ class KnownFailure:
         if self.until is not None:
             try:
                 dt.date.fromisoformat(self.until)
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 raise ValueError(f"KnownFailure.until must be YYYY-MM-DD, got {self.until!r}") from error
 
     def expired(self, today: dt.date | None = None) -> bool:
@@ -50,22 +49,32 @@ def known_failures_of(pyproject: Path) -> dict[str, KnownFailure]:
     """The table ``[tool.contracts.known-failures]`` of a ``pyproject.toml``, empty where there is none.
 
     Raises:
-        ValueError: If the file is no TOML, or an entry is not ``{reason, issue, until}``.
+        ValueError: If the file is no TOML, or the table or an entry is not ``{reason, issue, until}``.
     """
     if not pyproject.is_file():
         return {}
     try:
-        document: Mapping[str, Any] = tomllib.loads(pyproject.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        table: Any = tomllib.loads(pyproject.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{pyproject} is not valid TOML: {error}") from error
-    table = document.get("tool", {}).get("contracts", {}).get("known-failures", {})
-    known = {}
-    for check_id, entry in table.items():
+    path = []
+    for key in ("tool", "contracts", "known-failures"):
+        path.append(key)
+        table = table.get(key, {})
+        if not isinstance(table, dict):
+            # One type of error, as for every other malformed entry.
+            raise ValueError(f"{pyproject}: [{'.'.join(path)}] must be a table, got {table!r}")  # noqa: TRY004
+    return {check_id: _entry(pyproject, check_id, entry) for check_id, entry in table.items()}
+
+
+def _entry(pyproject: Path, check_id: str, entry: Any) -> KnownFailure:
+    problem: object = f"got {entry!r}"
+    if isinstance(entry, dict) and all(isinstance(value, str) for value in entry.values()):
         try:
-            known[check_id] = KnownFailure(**entry)
+            return KnownFailure(**entry)
         except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{pyproject}: [tool.contracts.known-failures] {check_id}: {error}; "
-                f'write {check_id} = {{reason = "...", issue = "...", until = "YYYY-MM-DD"}}'
-            ) from error
-    return known
+            problem = error
+    raise ValueError(
+        f"{pyproject}: [tool.contracts.known-failures] {check_id}: {problem}; "
+        f'write {check_id} = {{reason = "...", issue = "...", until = "YYYY-MM-DD"}}'
+    )

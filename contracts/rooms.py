@@ -14,6 +14,12 @@ ROOMS = {
     "metrics_wire": ("logger",),
     "numerics": ("head", "parity"),
 }
+#: Room to the two letters that its ids begin with.
+PREFIXES = {"gym_overflow": "GO", "metrics_wire": "MW", "numerics": "NU"}
+
+
+class RoomUnavailableError(ImportError):
+    """A room whose own dependencies, an extra of this distribution, are not installed."""
 
 
 def names(wanted: str | None = None) -> list[str]:
@@ -34,9 +40,19 @@ def load(name: str) -> Contract[Any]:
 
     Raises:
         ValueError: If there is no such contract.
+        RoomUnavailableError: If a package that the room needs is not installed.
     """
     if names(name) != [name]:
         raise ValueError(f"{name!r} is a room; its contracts are {', '.join(names(name))}")
     room, _, side = name.partition(".")
-    contract: Contract[Any] = getattr(importlib.import_module(f"contracts.{room}"), side)
+    try:
+        contract: Contract[Any] = getattr(importlib.import_module(f"contracts.{room}"), side)
+    except ModuleNotFoundError as error:
+        raise RoomUnavailableError(
+            f"the room {room} needs {error.name}, which is not installed: pip install 'rl-contracts[{_extra(room)}]'"
+        ) from error
     return contract
+
+
+def _extra(room: str) -> str:
+    return room.replace("_", "-")

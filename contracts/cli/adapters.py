@@ -24,7 +24,7 @@ def opened(factory: str) -> Iterator[tuple[Any, ...]]:
     The current directory is importable, as it is under ``python -m``.
 
     Raises:
-        AdapterError: If it cannot be imported or called.
+        AdapterError: If it cannot be imported or called, or an adapter cannot be opened or closed.
     """
     with ExitStack() as stack:
         yield tuple(_entered(stack, adapter, factory) for adapter in _built(factory))
@@ -38,14 +38,16 @@ def _built(factory: str) -> tuple[Any, ...]:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        build = getattr(importlib.import_module(module_name), name)
+        module = importlib.import_module(module_name)
     except ImportError as error:
         raise AdapterError(f"cannot import {module_name}: {error}; {_advice(error)}") from error
-    except AttributeError as error:
-        raise AdapterError(f"{module_name} has no {name!r}") from error
+    except (Exception, SystemExit) as error:
+        raise AdapterError(f"cannot import {module_name}: {type(error).__name__}: {error}") from error
+    if not hasattr(module, name):
+        raise AdapterError(f"{module_name} has no {name!r}")
     try:
-        made = build()
-    except Exception as error:
+        made = getattr(module, name)()
+    except (Exception, SystemExit) as error:
         raise AdapterError(f"{factory}() failed: {type(error).__name__}: {error}") from error
     return made if isinstance(made, tuple) else (made,)
 
@@ -59,11 +61,20 @@ def _advice(error: ImportError) -> str:
 
 
 def _entered(stack: ExitStack, adapter: Any, factory: str) -> Any:
+    own = ExitStack()
+
+    def close() -> None:
+        try:
+            own.close()
+        except (Exception, SystemExit) as error:
+            raise AdapterError(f"{factory} could not be closed: {type(error).__name__}: {error}") from error
+
+    stack.callback(close)
     try:
         if hasattr(adapter, "__enter__"):
-            return stack.enter_context(adapter)
-    except Exception as error:
+            return own.enter_context(adapter)
+    except (Exception, SystemExit) as error:
         raise AdapterError(f"{factory} could not be opened: {type(error).__name__}: {error}") from error
     if hasattr(adapter, "close"):
-        stack.callback(adapter.close)
+        own.callback(adapter.close)
     return adapter

@@ -13,7 +13,7 @@ from contracts.catalogue import find
 from contracts.cli.ending import ending
 from contracts.report.report import ExitCode
 from contracts.report.terminal import output
-from contracts.rooms import load, names
+from contracts.rooms import RoomUnavailableError, load, names
 
 
 def list_checks(
@@ -22,7 +22,7 @@ def list_checks(
     """Print the catalogue: id, level, claim and mutants of every check."""
     console = output()
     count = 0
-    with ending(ExitCode.USAGE, ValueError):
+    with ending(ExitCode.USAGE, ValueError), ending(ExitCode.ERROR, RoomUnavailableError):
         contracts = [load(name) for name in names(room)]
     for contract in contracts:
         table = Table(
@@ -47,7 +47,7 @@ def explain(
     check_id: Annotated[str, typer.Argument(metavar="ID", help="A check id, such as GO-101.")],
 ) -> None:
     """Print claim, why, usual cause, source and mutants of one check."""
-    with ending(ExitCode.USAGE, ValueError):
+    with ending(ExitCode.USAGE, ValueError), ending(ExitCode.ERROR, RoomUnavailableError):
         contract, check = find(check_id)
     typer.echo(f"{check.id} {check.level} of {contract.name}, since {check.since}\n\n{check.claim}\n")
     needs = ", ".join(sorted(check.requires)) or "nothing beyond the protocol"

@@ -13,11 +13,11 @@ from contracts.cli.ending import end, ending
 from contracts.failure import Invocation, invoked_as
 from contracts.known import known_failures_of
 from contracts.report.report import ExitCode
-from contracts.rooms import load, names
+from contracts.rooms import PREFIXES, RoomUnavailableError, load, names
 from contracts.verification import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from contracts.contract import Contract
     from contracts.known import KnownFailure
@@ -38,27 +38,25 @@ def targets(
     the ``pyproject.toml`` of the current directory and belong to that project's own adapter.
     """
     wanted = frozenset(split(only))
-    with ending(ExitCode.USAGE, ValueError):
+    with ending(ExitCode.USAGE, ValueError), ending(ExitCode.ERROR, RoomUnavailableError):
         chosen = _contracts(rooms, wanted)
         known = _known(chosen) if adapter else {}
     if adapter and len(chosen) > 1:
         end(f"--adapter needs one side: {' or '.join(contract.name for contract in chosen)}", ExitCode.USAGE)
     options = ("--gym", gym) if gym else ()
-    with ExitStack() as stack:
+    with ending(ExitCode.ERROR, AdapterError), ExitStack() as stack:
         _select_gyms(stack, chosen, gym)
         stack.enter_context(invoked_as(Invocation(adapter, options)))
         found = []
         for contract in chosen:
-            with ending(ExitCode.ERROR, AdapterError):
-                adapters = stack.enter_context(opened(adapter or contract.reference))
+            adapters = stack.enter_context(opened(adapter or contract.reference))
             ids = {check.id for check in contract.at()}
             own = {check_id: failure for check_id, failure in known.items() if check_id in ids}
             for built in adapters:
-                declared: Mapping[str, KnownFailure] = getattr(built, "known_failures", {})
+                with ending(ExitCode.ERROR, ValueError):
+                    declared = contract.known(getattr(built, "known_failures", {}))
+                    contract.capabilities_of(built)
                 found.append(Target(contract, built, None, wanted & ids, {**declared, **own}))
-        with ending(ExitCode.ERROR, ValueError):
-            for target in found:
-                target.contract.capabilities_of(target.adapter)
         yield found
 
 
@@ -76,11 +74,11 @@ def _contracts(rooms: Sequence[str], only: frozenset[str]) -> list[Contract[Any]
 
 def _known(chosen: Sequence[Contract[Any]]) -> dict[str, KnownFailure]:
     known = known_failures_of(Path("pyproject.toml"))
-    rooms = {check.id[:2] for contract in chosen for check in contract.checks}
-    room_names = {contract.name.partition(".")[0] for contract in chosen}
-    ids = {check.id for room in room_names for name in names(room) for check in load(name).checks}
+    rooms = {contract.name.partition(".")[0] for contract in chosen}
+    ids = {check.id for room in rooms for name in names(room) for check in load(name).checks}
+    elsewhere = tuple(f"{prefix}-" for room, prefix in PREFIXES.items() if room not in rooms)
     for check_id in known:
-        if check_id[:2] in rooms and check_id not in ids:
+        if check_id not in ids and not check_id.startswith(elsewhere):
             raise ValueError(f"pyproject.toml: [tool.contracts.known-failures] names {check_id}, which does not exist")
     return known
 
