@@ -1,0 +1,162 @@
+"""A Megatron-Core GPTModel on CPU, inside one worker process of a tensor-parallel group.
+
+Imported only there: it starts gloo, sets Megatron's process-wide state and answers for CUDA's current
+device, which Megatron asks for even where every tensor is on the CPU.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from megatron.core import parallel_state, tensor_parallel
+from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
+from megatron.core.models.gpt.gpt_model import GPTModel
+from megatron.core.transformer.transformer_config import TransformerConfig
+from torch.nn import functional
+
+from impl.numerics.config import MegatronConfig
+from impl.numerics.matmul_precision import matmul_flags
+from impl.numerics.megatron_head import apply_lm_head_mode, pass_numerics_to_model_config
+from impl.numerics.megatron_weights import to_megatron
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from impl.numerics.checkpoint import HeadShape, LlamaShape, State
+
+
+def start_group(rank: int, size: int, rendezvous: str) -> None:
+    """Join the group of ``size`` processes that meet at the file ``rendezvous``."""
+    torch.set_num_threads(1)
+    torch.cuda.current_device = lambda: torch.device("cpu")  # type: ignore[assignment,return-value]  # see above
+    torch.distributed.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=size)
+    parallel_state.initialize_model_parallel(tensor_model_parallel_size=size)
+    tensor_parallel.random.initialize_rng_tracker(inference_rng_tracker=True)
+
+
+class MegatronModel:
+    """This rank's part of one model. Every method runs on all ranks at the same time."""
+
+    def __init__(self, shape: LlamaShape, head: HeadShape, megatron_cfg: MegatronConfig | None) -> None:
+        """Build the model; ``megatron_cfg`` None leaves the head as Megatron made it, with no call of ours."""
+        torch.manual_seed(0)
+        self.shape, self.size = shape, parallel_state.get_tensor_model_parallel_world_size()
+        multiple = shape.padding * self.size
+        self.rows = -(-(shape.vocab + 1) // multiple) * multiple if head.vocab_padding else shape.vocab
+        config = TransformerConfig(
+            num_layers=shape.layers,
+            hidden_size=shape.hidden,
+            num_attention_heads=shape.heads,
+            ffn_hidden_size=shape.ffn,
+            tensor_model_parallel_size=self.size,
+            use_cpu_initialization=True,
+            params_dtype=torch.bfloat16,
+            bf16=True,
+            normalization="RMSNorm",
+            layernorm_epsilon=shape.eps,
+            gated_linear_unit=True,
+            activation_func=functional.silu,
+            add_bias_linear=False,
+            attention_dropout=0.0,
+            hidden_dropout=0.0,
+            bias_activation_fusion=False,
+            bias_dropout_fusion=False,
+            masked_softmax_fusion=False,
+            apply_rope_fusion=False,
+            persist_layer_norm=False,
+            gradient_accumulation_fusion=False,
+        )
+        if megatron_cfg is not None:
+            pass_numerics_to_model_config(config, megatron_cfg)
+        self.model = GPTModel(
+            config,
+            get_gpt_layer_local_spec(normalization="RMSNorm"),
+            vocab_size=self.rows,
+            max_sequence_length=512,
+            parallel_output=True,
+            share_embeddings_and_output_weights=head.tied,
+            position_embedding_type="rope",
+            rotary_base=int(shape.rope_theta),
+        ).bfloat16()
+        _break(self.model, head.kind)
+        if megatron_cfg is not None:
+            apply_lm_head_mode([self.model], megatron_cfg.fp32_lm_head)
+        self._hidden: torch.Tensor | None = None
+        if head.kind == "plain":
+            self.model.output_layer.register_forward_pre_hook(self._remember)
+
+    def parameters(self) -> dict[str, str]:
+        """Names and dtypes of the parameters."""
+        return {name: str(p.dtype).removeprefix("torch.") for name, p in self.model.named_parameters()}
+
+    def state(self) -> State:
+        """This rank's tensors, under Megatron's names."""
+        return {name: tensor.clone() for name, tensor in self.model.state_dict().items() if tensor is not None}
+
+    def load(self, rank: int, state: State) -> None:
+        """Take new weights, all or a part, given under Hugging Face names for all ranks.
+
+        Raises:
+            KeyError: an unknown name, or a part of what Megatron keeps in one matrix.
+            ValueError: a wrong size. Nothing is written in either case.
+        """
+        converted = to_megatron(state, self.shape, rows=self.rows, size=self.size)[rank]
+        own = dict(self.model.named_parameters())
+        if self.model.share_embeddings_and_output_weights:
+            converted.pop("output_layer.weight", None)
+        for name, tensor in converted.items():
+            if own[name].shape != tensor.shape:
+                raise ValueError(f"{name} is {tuple(own[name].shape)} here, {tuple(tensor.shape)} in the update")
+        for name, tensor in converted.items():
+            own[name].data.copy_(tensor)
+
+    def prefill(self, tokens: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Hidden states ``[tokens, hidden]`` and logits ``[tokens, vocab]`` of one sequence."""
+        with torch.no_grad():
+            logits = self._logits(torch.tensor([list(tokens)]))[0]
+        if self._hidden is None:
+            raise RuntimeError("the output layer was not called")
+        return self._hidden[:, 0], logits
+
+    def score(self, batch: torch.Tensor) -> torch.Tensor:
+        """Log probabilities of the next tokens, ``[batch, tokens - 1]``."""
+        with torch.no_grad():
+            logprobs = functional.log_softmax(self._logits(batch[:, :-1]).float(), dim=-1)
+        return logprobs.gather(-1, batch[:, 1:, None]).squeeze(-1)
+
+    def gradients(self, tokens: Sequence[int]) -> State:
+        """Gradients of the mean negative log probability of ``tokens[1:]``, this rank's part."""
+        batch = torch.tensor([list(tokens)])
+        self.model.zero_grad(set_to_none=True)
+        loss = functional.cross_entropy(self._logits(batch[:, :-1])[0].float(), batch[0, 1:])
+        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+        found = {name: p.grad.clone() for name, p in self.model.named_parameters() if p.grad is not None}
+        self.model.zero_grad(set_to_none=True)
+        return found
+
+    def flags(self) -> dict[str, str]:
+        """This process's precision settings."""
+        return matmul_flags()
+
+    def _logits(self, batch: torch.Tensor) -> torch.Tensor:
+        """``[batch, tokens, vocab]`` of the real vocabulary, gathered from the ranks."""
+        if batch.min() < 0 or batch.max() >= self.shape.vocab:
+            raise ValueError(f"token ids must be in [0, {self.shape.vocab})")
+        length = batch.shape[1]
+        positions = torch.arange(length).expand_as(batch)
+        hidden_from = torch.ones(length, length, dtype=torch.bool).triu(1)[None, None]
+        logits: torch.Tensor = self.model(batch, positions, hidden_from, runtime_gather_output=True)
+        return logits[..., : self.shape.vocab]
+
+    def _remember(self, _layer: Any, inputs: tuple[torch.Tensor, ...]) -> None:
+        self._hidden = inputs[0].detach()
+
+
+def _break(model: Any, kind: str) -> None:
+    """Seed the fault that starting must refuse."""
+    if kind == "missing":
+        del model.output_layer
+    elif kind == "quantized":
+        weight = model.output_layer.weight
+        model.output_layer.weight = torch.nn.Parameter(weight.to(torch.int8), requires_grad=False)
