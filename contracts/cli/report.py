@@ -10,8 +10,9 @@ import typer
 
 from contracts.cli.ending import end, ending
 from contracts.cli.printing import finish
+from contracts.report.combination import combined
 from contracts.report.report import ExitCode
-from contracts.report.stream import ReportError, TruncatedReportError, combined, read, schema
+from contracts.report.stream import ReportError, TruncatedReportError, read, schema
 
 
 def report(

@@ -104,6 +104,11 @@ class Result:
     failure: str = ""
     case: str | None = None
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Contract, adapter and check: what a report holds once."""
+        return self.contract, self.subject, self.check
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantRecord:
@@ -124,6 +129,11 @@ class MutantRecord:
     proof: str
     reason: str
     seconds: float
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Contract, adapter and mutant: what a report holds once."""
+        return self.contract, self.subject, self.mutant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ from contracts.report.records import (
 from contracts.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
     from typing import TextIO
 
@@ -52,6 +51,23 @@ def schema() -> dict[str, Any]:
     return document
 
 
+@cache
+def _validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema())
+
+
+def _reason(error: jsonschema.ValidationError, document: Any) -> str:
+    kinds = [form["$ref"].rpartition("/")[2] for form in schema()["oneOf"]]
+    kind = document.get("type") if isinstance(document, dict) else None
+    if kind not in kinds:
+        return f"its type is none of {', '.join(kinds)}"
+    # The schema is one of several forms; only what the form of that type says against it helps.
+    own = [inner for inner in error.context or () if inner.schema_path[0] == kinds.index(kind)]
+    best = jsonschema.exceptions.best_match(own) or error
+    place = ".".join(map(str, best.absolute_path))
+    return f"{kind}{'.' if place else ''}{place}: {best.message}"
+
+
 def write(record: Record, stream: TextIO) -> None:
     """Append one record to ``stream`` and flush it, so that a run that is killed leaves what it found."""
     stream.write(json.dumps(as_json(record)) + "\n")
@@ -65,63 +81,58 @@ def read(path: Path) -> Report:
         ReportError: If the file cannot be read, or a line is no record; the message names file and line.
         TruncatedReportError: If there is no footer.
         DuplicateResultError: If a check or mutant of one adapter occurs twice.
-        InconsistentReportError: If the footer's counts are not those of the records.
+        InconsistentReportError: If a record is of no adapter in the header, or the footer's counts are wrong.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ReportError(f"cannot read {path}: {error}") from error
-    records = [_record(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
-    if not records or not isinstance(records[0], Header):
+    # Every record ends its line: what follows the last one is a record that was never finished.
+    *lines, unfinished = text.split("\n")
+    report: Report | None = None
+    seen: dict[tuple[str, str, str], str] = {}
+    for number, line in enumerate(lines, 1):
+        record = _record(line, where := f"{path}:{number}")
+        if report is None:
+            if not isinstance(record, Header):
+                raise ReportError(f"{where}: {path} does not begin with a header: it is no report")
+            report = Report(record)
+        elif report.footer is not None:
+            raise ReportError(f"{where}: the report goes on after its footer")
+        elif isinstance(record, Header):
+            raise ReportError(f"{where}: a second header; one file holds one report")
+        else:
+            if isinstance(record, Result | MutantRecord):
+                _check_place(record, where, report, seen)
+            report.add(record)
+    if report is None:
         raise ReportError(f"{path} does not begin with a header: it is no report")
-    report = Report(records[0])
-    for record in records[1:]:
-        if report.footer is not None:
-            raise ReportError(f"{path} goes on after its footer")
-        report.add(record)
-    if report.footer is None:
-        raise TruncatedReportError(f"{path} has no footer: the run behind it did not end")
-    _validate(report, str(path))
+    if unfinished or report.footer is None:
+        raise TruncatedReportError(f"{path}:{len(lines)}: no footer: the run behind this report did not end")
+    _check_counts(report, f"{path}:{len(lines)}")
     return report
 
 
-def combined(reports: Iterable[Report]) -> Report:
-    """One report of several runs of the same command, such as the shards of a CI job.
-
-    Raises:
-        InconsistentReportError: If commands or package versions differ.
-        DuplicateResultError: If two hold the same adapter.
-    """
-    first, *rest = reports
-    for report in rest:
-        for name in ("command", "package"):
-            ours, theirs = getattr(first.header, name), getattr(report.header, name)
-            if ours != theirs:
-                raise InconsistentReportError(f"reports cannot be combined: {name} is {ours} and {theirs}")
-    every = (first, *rest)
-    header = as_json(first.header)
-    del header["type"]
-    header["subjects"] = tuple(subject for report in every for subject in report.header.subjects)
-    whole = Report(Header(**header))
-    for report in every:
-        known = {check.id for check in whole.checks}
-        whole.checks += [check for check in report.checks if check.id not in known]
-        whole.results += report.results
-        whole.mutants += report.mutants
-    whole.footer = Footer(counts=whole.counts)
-    _validate(whole, "the combined report")
-    return whole
+def _check_place(
+    record: Result | MutantRecord, where: str, report: Report, seen: dict[tuple[str, str, str], str]
+) -> None:
+    subjects = {(subject.contract, subject.name) for subject in report.header.subjects}
+    if (record.contract, record.subject) not in subjects:
+        raise InconsistentReportError(
+            f"{where}: the header does not name {record.subject} as an adapter of {record.contract}"
+        )
+    if (first := seen.setdefault(record.key, where)) != where:
+        raise DuplicateResultError(f"{where}: {record.key[2]} of {record.subject} again, as in {first}")
 
 
 def _record(line: str, where: str) -> Record:
     try:
         document = json.loads(line)
-        jsonschema.validate(document, schema())
+        _validator().validate(document)
     except json.JSONDecodeError as error:
         raise ReportError(f"{where}: not JSON: {error}") from error
     except jsonschema.ValidationError as error:
-        reason = jsonschema.exceptions.best_match([error]).message
-        raise ReportError(f"{where}: not a record of a report: {reason}") from error
+        raise ReportError(f"{where}: not a record of a report: {_reason(error, document)}") from error
     match document.pop("type"):
         case "header":
             document["subjects"] = tuple(
@@ -139,16 +150,8 @@ def _record(line: str, where: str) -> Record:
             return Footer(**document)
 
 
-def _validate(report: Report, where: str) -> None:
-    seen = set()
-    keys = [(result.contract, result.subject, result.check) for result in report.results]
-    keys += [(mutant.contract, mutant.subject, mutant.mutant) for mutant in report.mutants]
-    for key in keys:
-        if key in seen:
-            raise DuplicateResultError(f"{where} holds {key[2]} of {key[1]} twice")
-        seen.add(key)
-    assert report.footer is not None  # noqa: S101 - the caller has seen to it
-    stated = {name: count for name, count in report.footer.counts.items() if count}
+def _check_counts(report: Report, where: str) -> None:
+    stated = {name: count for name, count in report.footer.counts.items() if count} if report.footer else {}
     found = {name: count for name, count in report.counts.items() if count}
     if stated != found:
         raise InconsistentReportError(f"{where}: the footer counts {stated}, the records give {found}")

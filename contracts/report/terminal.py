@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -46,15 +46,20 @@ def show(report: Report, console: Console) -> None:
 
 def output() -> Console:
     """A console on standard output, as wide as the terminal, or wide enough for the tables where there is none."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_PLAIN_WIDTH)
+    console = _literal()
+    return console if console.is_terminal else _literal(width=_PLAIN_WIDTH)
 
 
 def as_text(report: Report) -> str:
     """What `show` prints, as plain text."""
     stream = io.StringIO()
-    show(report, Console(file=stream, width=_PLAIN_WIDTH, highlight=False))
+    show(report, _literal(file=stream, width=_PLAIN_WIDTH))
     return stream.getvalue()
+
+
+def _literal(**options: Any) -> Console:
+    """A console that prints text as it is: a claim or a name may hold what Rich takes for markup or an emoji."""
+    return Console(highlight=False, markup=False, emoji=False, **options)
 
 
 def _table(matrix: Matrix, *, plain: bool) -> Table:
