@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from impl.numerics.megatron_weights import to_hugging_face
-from impl.numerics.torch_engine import EngineStateError, Prefill
+from impl.numerics.torch_engine import EngineStateError, Gradients, Prefill, gradients_of, prefill_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -133,8 +133,7 @@ class MegatronEngine:
         """One forward over a sequence."""
         self._refuse_unusable()
         hidden, logits = self._call("prefill", list(tokens))[0]
-        dtype = str(logits.dtype).removeprefix("torch.")
-        return Prefill(hidden.float().numpy(), logits.float().numpy(), dtype)
+        return prefill_of(hidden, logits, tokens)
 
     def score(self, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
         """Log probabilities of ``tokens[1:]`` of each sequence, as one batch padded on the right."""
@@ -163,7 +162,7 @@ class MegatronEngine:
             raise ValueError(f"Megatron takes its weights from a state dict: transport {transport!r} does not exist")
         known = self.weights()
         if unknown := weights.keys() - known.keys() - {"lm_head.weight"}:
-            raise KeyError(f"the model has no parameter {sorted(unknown)[0]!r}")
+            raise KeyError(f"the model has no parameter {min(unknown)!r}")
         state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
         try:
             self._call("load", state)
@@ -173,12 +172,14 @@ class MegatronEngine:
         if not known.keys() - weights.keys():
             self._unusable = ""
 
-    def gradients(self, tokens: Sequence[int]) -> dict[str, tuple[str, NDArray[np.float32]]]:
-        """Gradients of the mean negative log probability of ``tokens[1:]``: dtype and values by name."""
-        ranks = self._call("gradients", list(tokens))
-        dtypes = {str(t.dtype).removeprefix("torch.") for rank in ranks for t in rank.values()}
-        found = _arrays(to_hugging_face(ranks, self.shape))
-        return {name: ("/".join(sorted(dtypes)), array) for name, array in found.items()}
+    def gradients(self, tokens: Sequence[int]) -> Gradients:
+        """Run one backward of the mean negative log probability of ``tokens[1:]``.
+
+        Raises:
+            KeyError: a parameter got no gradient on some rank.
+        """
+        answers = self._call("gradients", list(tokens))
+        return gradients_of(answers[0][0], to_hugging_face([found for _, found in answers], self.shape))
 
     def close(self) -> None:
         """Free the model; the group stays."""

@@ -15,12 +15,12 @@ from megatron.core.models.gpt.gpt_model import GPTModel
 from megatron.core.transformer.transformer_config import TransformerConfig
 from torch.nn import functional
 
-from impl.numerics.config import MegatronConfig
 from impl.numerics.matmul_precision import matmul_flags
 from impl.numerics.megatron_head import apply_lm_head_mode, pass_numerics_to_model_config
 from impl.numerics.megatron_weights import to_megatron
 
 if TYPE_CHECKING:
+    from impl.numerics.config import MegatronConfig
     from collections.abc import Sequence
 
     from impl.numerics.checkpoint import HeadShape, LlamaShape, State
@@ -115,9 +115,7 @@ class MegatronModel:
         """Hidden states ``[tokens, hidden]`` and logits ``[tokens, vocab]`` of one sequence."""
         with torch.no_grad():
             logits = self._logits(torch.tensor([list(tokens)]))[0]
-        if self._hidden is None:
-            raise RuntimeError("the output layer was not called")
-        return self._hidden[:, 0], logits
+        return self._head_input(), logits
 
     def score(self, batch: torch.Tensor) -> torch.Tensor:
         """Log probabilities of the next tokens, ``[batch, tokens - 1]``."""
@@ -125,15 +123,19 @@ class MegatronModel:
             logprobs = functional.log_softmax(self._logits(batch[:, :-1]).float(), dim=-1)
         return logprobs.gather(-1, batch[:, 1:, None]).squeeze(-1)
 
-    def gradients(self, tokens: Sequence[int]) -> State:
-        """Gradients of the mean negative log probability of ``tokens[1:]``, this rank's part."""
+    def gradients(self, tokens: Sequence[int]) -> tuple[torch.Tensor, State]:
+        """Run one backward of the mean negative log probability of ``tokens[1:]``.
+
+        Returns:
+            The head's input ``[tokens - 1, hidden]``, and this rank's gradients.
+        """
         batch = torch.tensor([list(tokens)])
         self.model.zero_grad(set_to_none=True)
         loss = functional.cross_entropy(self._logits(batch[:, :-1])[0].float(), batch[0, 1:])
         loss.backward()  # type: ignore[no-untyped-call]  # torch's own
         found = {name: p.grad.clone() for name, p in self.model.named_parameters() if p.grad is not None}
         self.model.zero_grad(set_to_none=True)
-        return found
+        return self._head_input(), found
 
     def flags(self) -> dict[str, str]:
         """This process's precision settings."""
@@ -148,6 +150,12 @@ class MegatronModel:
         hidden_from = torch.ones(length, length, dtype=torch.bool).triu(1)[None, None]
         logits: torch.Tensor = self.model(batch, positions, hidden_from, runtime_gather_output=True)
         return logits[..., : self.shape.vocab]
+
+    def _head_input(self) -> torch.Tensor:
+        """What the output layer was last called with, ``[tokens, hidden]`` of the first sequence."""
+        if self._hidden is None:
+            raise RuntimeError("the output layer was not called")
+        return self._hidden[:, 0]
 
     def _remember(self, _layer: Any, inputs: tuple[torch.Tensor, ...]) -> None:
         self._hidden = inputs[0].detach()

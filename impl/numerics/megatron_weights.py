@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from impl.numerics.checkpoint import LlamaShape, State
 
@@ -43,33 +43,41 @@ def to_megatron(state: State, shape: LlamaShape, *, rows: int, size: int) -> lis
         One state per rank, under Megatron's names.
     """
     ranks: list[State] = [{} for _ in range(size)]
-
-    def deal(name: str, parts: Sequence[torch.Tensor]) -> None:
+    for name, parts in _parts(state, shape, rows, size):
         for rank, part in zip(ranks, parts, strict=True):
             rank[name] = part.contiguous()
+    return ranks
 
+
+def _parts(state: State, shape: LlamaShape, rows: int, size: int) -> Iterator[tuple[str, Sequence[torch.Tensor]]]:
+    """Every Megatron name with its part for each rank."""
     for hf, mine in _BY_ROWS.items():
         if hf in state:
             padding = torch.full((rows - shape.vocab, shape.hidden), 40.0, dtype=torch.bfloat16)
-            deal(mine, torch.cat((state[hf], padding)).chunk(size))
+            yield mine, torch.cat((state[hf], padding)).chunk(size)
     if "model.norm.weight" in state:
-        deal(_NORM, [state["model.norm.weight"]] * size)
+        yield _NORM, [state["model.norm.weight"]] * size
     for i in range(shape.layers):
-        hf, mine = f"model.layers.{i}.", f"decoder.layers.{i}."
-        for theirs, ours in _WHOLE.items():
-            if hf + theirs in state:
-                deal(mine + ours, [state[hf + theirs]] * size)
-        for theirs, ours in _BY_COLUMNS.items():
-            if hf + theirs in state:
-                deal(mine + ours, state[hf + theirs].chunk(size, dim=1))
-        if f"{hf}self_attn.q_proj.weight" in state:
-            per_head = (shape.heads, shape.head_dim, shape.hidden)
-            qkv = [state[f"{hf}self_attn.{n}_proj.weight"].view(per_head) for n in "qkv"]
-            deal(mine + _QKV, torch.cat(qkv, dim=1).reshape(-1, shape.hidden).chunk(size))
-        if f"{hf}mlp.gate_proj.weight" in state:
-            gate, up = (state[f"{hf}mlp.{n}_proj.weight"].chunk(size) for n in ("gate", "up"))
-            deal(mine + _FC1, [torch.cat(pair) for pair in zip(gate, up, strict=True)])
-    return ranks
+        of_layer = {name.removeprefix(f"model.layers.{i}."): tensor for name, tensor in state.items()}
+        for name, parts in _layer_parts(of_layer, shape, size):
+            yield f"decoder.layers.{i}.{name}", parts
+
+
+def _layer_parts(layer: State, shape: LlamaShape, size: int) -> Iterator[tuple[str, Sequence[torch.Tensor]]]:
+    """The same within one layer."""
+    for theirs, ours in _WHOLE.items():
+        if theirs in layer:
+            yield ours, [layer[theirs]] * size
+    for theirs, ours in _BY_COLUMNS.items():
+        if theirs in layer:
+            yield ours, layer[theirs].chunk(size, dim=1)
+    if "self_attn.q_proj.weight" in layer:
+        per_head = (shape.heads, shape.head_dim, shape.hidden)
+        qkv = [layer[f"self_attn.{n}_proj.weight"].view(per_head) for n in "qkv"]
+        yield _QKV, torch.cat(qkv, dim=1).reshape(-1, shape.hidden).chunk(size)
+    if "mlp.gate_proj.weight" in layer:
+        gate, up = (layer[f"mlp.{n}_proj.weight"].chunk(size) for n in ("gate", "up"))
+        yield _FC1, [torch.cat(pair) for pair in zip(gate, up, strict=True)]
 
 
 def to_hugging_face(ranks: Sequence[Mapping[str, torch.Tensor]], shape: LlamaShape) -> State:

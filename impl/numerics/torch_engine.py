@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from impl.numerics.checkpoint import HeadShape, LlamaShape
+    from impl.numerics.checkpoint import HeadShape, LlamaShape, State
 
 
 class EngineStateError(RuntimeError):
@@ -41,11 +41,28 @@ class Prefill:
         hidden: what goes into the head, fp32 ``[tokens, hidden]`` holding values of the model's dtype.
         logits: what comes out, fp32 ``[tokens, vocab]`` holding values of ``dtype``.
         dtype: the dtype in which the engine had the logits, such as ``float32``.
+        logprobs: natural-log probabilities of ``tokens[1:]`` from these logits, fp64 ``[tokens - 1]``.
     """
 
     hidden: NDArray[np.float32]
     logits: NDArray[np.float32]
     dtype: str
+    logprobs: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """One backward of the mean negative log probability of ``tokens[1:]``.
+
+    Attributes:
+        hidden: what went into the head at each of ``tokens[:-1]``, fp32 ``[tokens - 1, hidden]``.
+        dtypes: the gradients' dtypes, by parameter name.
+        values: the gradients, fp32, by parameter name; a parameter that got none is absent.
+    """
+
+    hidden: NDArray[np.float32]
+    dtypes: dict[str, str]
+    values: dict[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -128,7 +145,7 @@ class TorchEngine:
     def prefill(self, tokens: Sequence[int]) -> Prefill:
         """One forward over a sequence, without cache."""
         hidden, _ = self._forward(torch.tensor([list(tokens)]))
-        return _prefill(hidden[0], self.model.compute_logits(hidden[0]))
+        return prefill_of(hidden[0], self.model.compute_logits(hidden[0]), tokens)
 
     @torch.no_grad()
     def draft(self, tokens: Sequence[int]) -> Prefill:
@@ -137,7 +154,7 @@ class TorchEngine:
             raise EngineStateError("this engine was started without a drafter")
         hidden, _ = self._forward(torch.tensor([list(tokens)]))
         mine = self.drafter(hidden[0])
-        return _prefill(mine, self.drafter.compute_logits(mine))
+        return prefill_of(mine, self.drafter.compute_logits(mine), tokens)
 
     @torch.no_grad()
     def score(self, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
@@ -203,20 +220,16 @@ class TorchEngine:
     def wake(self) -> None:
         """Take memory again; the engine runs once all weights were sent."""
 
-    def gradients(self, tokens: Sequence[int]) -> dict[str, tuple[str, NDArray[np.float32]]]:
-        """Gradients of the mean negative log probability of ``tokens[1:]``: dtype and values by name."""
+    def gradients(self, tokens: Sequence[int]) -> Gradients:
+        """Run one backward of the mean negative log probability of ``tokens[1:]``."""
         self.model.zero_grad(set_to_none=True)
         batch = torch.tensor([list(tokens)], device=self.device)
         hidden, _ = self._forward(batch)
         logits = self.model.compute_logits(hidden[0, :-1]).float()
         functional.cross_entropy(logits, batch[0, 1:]).backward()  # type: ignore[no-untyped-call]  # torch's own
-        found = {
-            name: (str(p.grad.dtype).removeprefix("torch."), p.grad.float().cpu().numpy())
-            for name, p in self.model.named_parameters()
-            if p.grad is not None
-        }
+        found = {name: p.grad for name, p in self.model.named_parameters() if p.grad is not None}
         self.model.zero_grad(set_to_none=True)
-        return found
+        return gradients_of(hidden[0, :-1].detach(), found)
 
     def close(self) -> None:
         """Nothing outlives the object."""
@@ -252,5 +265,22 @@ class TorchEngine:
             hidden, past = self._forward(torch.tensor([[token]]), past)
 
 
-def _prefill(hidden: torch.Tensor, logits: torch.Tensor) -> Prefill:
-    return Prefill(hidden.float().cpu().numpy(), logits.float().cpu().numpy(), str(logits.dtype).removeprefix("torch."))
+def prefill_of(hidden: torch.Tensor, logits: torch.Tensor, tokens: Sequence[int]) -> Prefill:
+    """Bring one forward's ``[tokens, ...]`` tensors into the form that leaves the engine."""
+    spread = functional.log_softmax(logits[:-1].float(), dim=-1)
+    taken = spread.gather(-1, torch.tensor(list(tokens[1:]), device=spread.device)[:, None])[:, 0]
+    return Prefill(
+        hidden.float().cpu().numpy(),
+        logits.float().cpu().numpy(),
+        str(logits.dtype).removeprefix("torch."),
+        taken.double().cpu().numpy(),
+    )
+
+
+def gradients_of(hidden: torch.Tensor, found: State) -> Gradients:
+    """Bring one backward's tensors into the form that leaves the engine."""
+    return Gradients(
+        hidden.float().cpu().numpy(),
+        {name: str(tensor.dtype).removeprefix("torch.") for name, tensor in found.items()},
+        {name: tensor.float().cpu().numpy() for name, tensor in found.items()},
+    )
