@@ -136,12 +136,14 @@ class Contract(Generic[A]):
         requires: Iterable[str] = (),
         examples: Sequence[Any] = (),
         cases: Callable[[], SearchStrategy[Any]] | None = None,
+        cases_for: Callable[[A], SearchStrategy[Any]] | None = None,
         limit_s: float = 120.0,
     ) -> Callable[[F], F]:
         """Register the decorated function as a check.
 
         The function takes ``(check, adapter)`` or ``(check, adapter, case)``; a check that takes a case names at
-        least one example. Its docstring holds the claim, a ``Why:`` and a ``Usual cause:`` paragraph.
+        least one example, and may draw more from the strategy that ``cases()``, or ``cases_for(adapter)``, builds. Its
+        docstring holds the claim, a ``Why:`` and a ``Usual cause:`` paragraph.
 
         Raises:
             ValueError: If the id is malformed or taken, a version malformed, or a capability unknown.
@@ -156,7 +158,7 @@ class Contract(Generic[A]):
             for stated in (since, until or since):
                 _parsed(stated)
             wants_case = takes_case(function)
-            if wants_case != bool(examples) or (cases is not None and not wants_case):
+            if wants_case != bool(examples) or ((cases or cases_for) and not wants_case):
                 raise TypeError(f"{check_id} must name examples, and may name cases, exactly if its function takes one")
             claim, why, usual_cause = described(function)
             self._checks[check_id] = Check(
@@ -173,6 +175,7 @@ class Contract(Generic[A]):
                 function=function,
                 examples=tuple(examples),
                 cases=cases,
+                cases_for=cases_for,
                 limit_s=limit_s,
                 takes_case=wants_case,
                 known_capabilities=frozenset(self.capabilities),
@@ -235,7 +238,7 @@ class Contract(Generic[A]):
         """
         from contracts.parametrization import over_checks  # noqa: PLC0415 - pytest is needed only here
 
-        return over_checks(self.at(version), self.known(known_failures))
+        return over_checks(self, version, self.known(known_failures))
 
     def parametrize_mutants(self, version: str | None = None) -> pytest.MarkDecorator:
         """Parametrize a test ``(adapter, mutant)`` over the mutants of the checks in force at ``version``."""

@@ -1,0 +1,23 @@
+"""Capabilities that are there and were not declared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, Tampering
+from contracts.gym_overflow.sides import endpoint
+
+if TYPE_CHECKING:
+    from contracts.gym_overflow.protocols import Answer
+
+
+@endpoint.mutant("GO-M401a", killed_by="GO-401", witness="tokenize")
+class ServesWhatItDoesNotDeclare(Tampering):
+    """serves /tokenize without declaring it"""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner)
+        self.capabilities = frozenset(inner.capabilities) - {"tokenize"}
+
+    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return Forged(OK, b'{"count": 1}') if path == "/tokenize" else answer

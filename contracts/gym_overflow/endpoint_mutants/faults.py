@@ -1,0 +1,71 @@
+"""Defects that swallow somebody else's error."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from contracts.gym_overflow.endpoint_mutants.forging import OK, Tampering, error, is_client_error
+from contracts.gym_overflow.fault import Fault, FaultyRequest, Suspicion
+from contracts.gym_overflow.probe import Probe, Route, send
+from contracts.gym_overflow.ruler import Ruler, window_of
+from contracts.gym_overflow.sides import endpoint
+from contracts.gym_overflow.window_probes import ONE_OVER
+
+if TYPE_CHECKING:
+    from contracts.gym_overflow.protocols import Answer
+
+
+@endpoint.mutant("GO-M201a", killed_by="GO-201", witness=FaultyRequest(Fault.MODEL, "my context length"))
+class EchoesTheRequest(Tampering):
+    """answers a faulty request with a 400 that quotes it"""
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return error(400, f"invalid request: {json.dumps(body)}") if body and is_client_error(answer) else answer
+
+
+@endpoint.mutant("GO-M201b", killed_by="GO-201", witness=FaultyRequest(Fault.MODEL, "hello"))
+class BlamesMaxTokens(Tampering):
+    """names max_tokens in the answer to an unrelated fault"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return error(400, "check the model, the messages and max_tokens") if is_client_error(answer) else answer
+
+
+@endpoint.mutant("GO-M202a", killed_by="GO-202")
+class TakesEveryValueErrorForAnOverflow(Tampering):
+    """answers every ValueError inside the server as an overflow"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return answer
+
+    def internal_fault(self, message: str, method: str, path: str, json: Any) -> Answer:
+        self.inner.internal_fault(message, method, path, json)
+        return send(self.inner, ONE_OVER)
+
+
+@endpoint.mutant("GO-M211a", killed_by="GO-211", witness=FaultyRequest(Fault.MODEL, "hello", 4))
+class EchoesTheFields(Tampering):
+    """answers a faulty request with a 400 that lists the fields it had"""
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return error(400, f"fields: {sorted(body)}") if body and is_client_error(answer) else answer
+
+
+@endpoint.mutant("GO-M212a", killed_by="GO-212", witness=Probe(-1, 3))
+class AddsUpPromptAndLimit(Tampering):
+    """holds prompt and output limit together against the window"""
+
+    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if answer.status != OK or path != Route.CHAT or not isinstance(body.get("max_tokens"), int):
+            return answer
+        count = Ruler.of(self).count(path, body) or 0
+        return send(self.inner, ONE_OVER) if count + body["max_tokens"] > window_of(self) else answer
+
+
+@endpoint.mutant("GO-M213a", killed_by="GO-213", witness=Suspicion("user text", "context length"))
+class ReadsTheUsersWords(Tampering):
+    """refuses a request that mentions a context length"""
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return send(self.inner, ONE_OVER) if "context length" in json.dumps(body) else answer

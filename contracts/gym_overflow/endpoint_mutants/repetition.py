@@ -1,0 +1,55 @@
+"""Defects that need more than one request."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from contracts.gym_overflow.endpoint_mutants.forging import Tampering, error, is_refusal
+from contracts.gym_overflow.protocols import EndpointWrapper
+from contracts.gym_overflow.sides import endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from contracts.gym_overflow.protocols import Answer
+
+
+@endpoint.mutant("GO-M131a", killed_by="GO-131")
+class TiresOfRefusing(Tampering):
+    """answers the second overflow with 503"""
+
+    refused = 0
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if is_refusal(answer):
+            self.refused += 1
+        return error(503, "busy") if self.refused > 1 else answer
+
+
+@endpoint.mutant("GO-M132a", killed_by="GO-132")
+class ServesOneAtATime(EndpointWrapper):
+    """answers 503 while another request is being served"""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner)
+        self._serving = threading.Lock()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        if not self._serving.acquire(blocking=False):
+            return error(503, "busy")
+        try:
+            # Long enough for the other threads of the check to arrive.
+            time.sleep(0.01)
+            return super().request(method, path, json=json, content=content, headers=headers)
+        finally:
+            self._serving.release()

@@ -1,0 +1,99 @@
+"""Defects of an error's shape, and of the served document."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from contracts.gym_overflow.api_calls import ApiCall
+from contracts.gym_overflow.endpoint_mutants.forging import (
+    JSON_TYPE,
+    OK,
+    Forged,
+    Tampering,
+    error,
+    is_client_error,
+    is_refusal,
+    with_status,
+)
+from contracts.gym_overflow.fault import Fault, FaultyRequest
+from contracts.gym_overflow.probe import Route
+from contracts.gym_overflow.sides import endpoint
+
+if TYPE_CHECKING:
+    from contracts.gym_overflow.protocols import Answer
+
+_FAULT = FaultyRequest(Fault.MODEL, "hello")
+_FORBIDDEN = ApiCall("POST", Route.CHAT.value, content_type="application/json", body="{}", allowed=False)
+
+
+@endpoint.mutant("GO-M301a", killed_by="GO-301", witness=_FAULT)
+class FailsOnClientErrors(Tampering):
+    """answers a client's fault with 500"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return error(500, "internal error") if is_client_error(answer) else answer
+
+
+@endpoint.mutant("GO-M302a", killed_by="GO-302", witness=_FAULT)
+class AnswersWithDetail(Tampering):
+    """answers a client's fault with the framework's own object instead of an error object"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if not is_client_error(answer):
+            return answer
+        return Forged(answer.status, json.dumps({"detail": "bad request"}).encode(), JSON_TYPE)
+
+
+@endpoint.mutant("GO-M302b", killed_by="GO-302", witness=_FAULT)
+class AnswersInHtml(Tampering):
+    """answers a client's fault with a page of HTML"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return (
+            Forged(answer.status, b"<h1>Bad</h1>", {"content-type": "text/html"}) if is_client_error(answer) else answer
+        )
+
+
+@endpoint.mutant("GO-M311a", killed_by="GO-311", witness=ApiCall("GET", "/v1/models"))
+class AnswersAnUndocumentedStatus(Tampering):
+    """lists the models with status 418"""
+
+    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return with_status(answer, 418) if path == "/v1/models" else answer
+
+
+@endpoint.mutant("GO-M311b", killed_by="GO-311", witness=ApiCall("GET", "/v1/models"))
+class AnswersAnotherSchema(Tampering):
+    """lists the models as text where the document says a list"""
+
+    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return Forged(OK, json.dumps({"object": "list", "data": "none"}).encode()) if path == "/v1/models" else answer
+
+
+@endpoint.mutant("GO-M311c", killed_by="GO-311", witness=_FORBIDDEN)
+class AcceptsEverything(Tampering):
+    """accepts a body that the document forbids"""
+
+    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if path != Route.CHAT or not is_client_error(answer):
+            return answer
+        plain = {"model": self.inner.model, "messages": [{"role": "user", "content": "a"}], "max_tokens": 1}
+        forged: Answer = self.inner.request("POST", path, json=plain)
+        return forged
+
+
+@endpoint.mutant("GO-M312a", killed_by="GO-312")
+class RefusesUndocumented(Tampering):
+    """refuses an overflow with a status that the document does not list"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return with_status(answer, 418) if is_refusal(answer) else answer
+
+
+@endpoint.mutant("GO-M313a", killed_by="GO-313", witness=_FAULT)
+class FaultsUndocumented(Tampering):
+    """answers a client's fault with a status that the document does not list"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return with_status(answer, 418) if is_client_error(answer) else answer

@@ -1,0 +1,144 @@
+"""Defects at the window itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from contracts.gym_overflow.endpoint_mutants.forging import (
+    OK,
+    Forged,
+    Tampering,
+    error,
+    is_refusal,
+    with_status,
+    with_words,
+)
+from contracts.gym_overflow.judging import triggers
+from contracts.gym_overflow.probe import Route, send
+from contracts.gym_overflow.ruler import Ruler, window_of
+from contracts.gym_overflow.sides import endpoint
+from contracts.gym_overflow.window_probes import FULL, ONE_OVER
+
+if TYPE_CHECKING:
+    from contracts.gym_overflow.protocols import Answer
+
+_STATUSES = {"a": 500, "b": 422, "c": 413, "d": 429}
+
+
+def _refused_with(status: int) -> type[Tampering]:
+    class RefusedWith(Tampering):
+        def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+            return with_status(answer, status) if is_refusal(answer) else answer
+
+    RefusedWith.__doc__ = f"refuses an overflow with status {status}"
+    return RefusedWith
+
+
+for _letter, _status in _STATUSES.items():
+    endpoint.mutant(f"GO-M101{_letter}", killed_by="GO-101")(_refused_with(_status))
+
+
+@endpoint.mutant("GO-M101e", killed_by="GO-101", witness=FULL)
+class ServesTheFullWindow(Tampering):
+    """answers 200 to a prompt that fills the window exactly"""
+
+    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if is_refusal(answer) and Ruler.of(self).count(path, body) in {None, window_of(self)}:
+            return Forged(OK, b'{"choices": [], "usage": {}}')
+        return answer
+
+
+@endpoint.mutant("GO-M102a", killed_by="GO-102")
+class SaysMaxModelLen(Tampering):
+    """says max_model_len where clients look for the maximum context length"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return with_words(answer, "maximum context length", "max_model_len") if is_refusal(answer) else answer
+
+
+@endpoint.mutant("GO-M102b", killed_by="GO-102")
+class LeavesOutTheNumbers(Tampering):
+    """states neither the prompt's tokens nor the window"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if not is_refusal(answer):
+            return answer
+        return error(answer.status, "The maximum context length is exceeded.", "context_length_exceeded")
+
+
+@endpoint.mutant("GO-M102c", killed_by="GO-102", witness=ONE_OVER)
+class CountsBeforeTheTemplate(Tampering):
+    """states a prompt three tokens shorter than the final one"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        window = window_of(self)
+        if not is_refusal(answer):
+            return answer
+        text = f"This model's maximum context length is {window} tokens, the prompt has {window - 3}."
+        return error(answer.status, text, "context_length_exceeded")
+
+
+@endpoint.mutant("GO-M102d", killed_by="GO-102")
+class AnswersInPlainText(Tampering):
+    """refuses an overflow in plain text"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if not is_refusal(answer):
+            return answer
+        return Forged(
+            answer.status, json.loads(answer.body)["error"]["message"].encode(), {"content-type": "text/plain"}
+        )
+
+
+@endpoint.mutant("GO-M102e", killed_by="GO-102")
+class GivesAnotherCode(Tampering):
+    """gives the refusal the code of another error"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if not is_refusal(answer):
+            return answer
+        return error(answer.status, json.loads(answer.body)["error"]["message"], "invalid_value")
+
+
+@endpoint.mutant("GO-M103a", killed_by="GO-103")
+class DropsTheWords(Tampering):
+    """refuses an overflow in words that no classifier looks for"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if is_refusal(answer):
+            for trigger in triggers():
+                answer = with_words(answer, trigger, "window")
+        return answer
+
+
+@endpoint.mutant("GO-M103b", killed_by="GO-103")
+class ShoutsTheWords(Tampering):
+    """writes the words that a classifier looks for in capitals"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if is_refusal(answer):
+            for trigger in triggers():
+                answer = with_words(answer, trigger, trigger.upper())
+        return answer
+
+
+@endpoint.mutant("GO-M104a", killed_by="GO-104")
+class RefusesOneTooEarly(Tampering):
+    """refuses a prompt that leaves room for one token"""
+
+    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if path == Route.CHAT and answer.status == OK and Ruler.of(self).count(path, body) == window_of(self) - 1:
+            return send(self.inner, ONE_OVER)
+        return answer
+
+
+@endpoint.mutant("GO-M105a", killed_by="GO-105")
+class ConfusesFullWithZero(Tampering):
+    """answers a full window like the client bug max_tokens=0"""
+
+    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        window = str(window_of(self))
+        if is_refusal(answer) and answer.body.count(window.encode()) > 1:
+            return error(answer.status, "max_tokens must be at least 1, got 0.")
+        return answer

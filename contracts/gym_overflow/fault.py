@@ -1,0 +1,125 @@
+"""Requests with a fault that has nothing to do with the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from contracts.gym_overflow.probe import Route
+from contracts.gym_overflow.ruler import model_of
+
+if TYPE_CHECKING:
+    from contracts.gym_overflow.protocols import Answer, Endpoint
+
+#: Where a user can put any words that they like.
+WORD_PLACES = ("user text", "system text", "stop string", "tool schema", "unknown field")
+
+
+class Fault(StrEnum):
+    """One mistake of a client."""
+
+    MAX_TOKENS_ZERO = "max_tokens is 0"
+    MAX_TOKENS_NEGATIVE = "max_tokens is -1"
+    MAX_TOKENS_TEXT = "max_tokens is text"
+    MAX_TOKENS_FRACTION = "max_tokens is 1.5"
+    MIN_OVER_MAX = "min_tokens is above max_tokens"
+    TEMPERATURE = "temperature is negative"
+    TOP_P = "top_p is 7"
+    N_ZERO = "n is 0"
+    STREAM = "stream is text"
+    STOP = "stop is a number"
+    MODEL = "the model does not exist"
+    NO_MESSAGES = "messages are missing"
+    EMPTY_MESSAGES = "messages are empty"
+    MESSAGES_TEXT = "messages are text"
+    ROLE = "the role does not exist"
+    CONTENT = "content is a number"
+    TOOLS = "tools are text"
+    NOT_JSON = "the body is not JSON"
+    NOT_AN_OBJECT = "the body is a list"
+    NOT_UTF8 = "the body is not UTF-8"
+
+
+@dataclass(frozen=True)
+class FaultyRequest:
+    """A short request with one fault.
+
+    Attributes:
+        fault: The mistake.
+        words: Put into the user's text, and into the faulty value where that is text.
+        output_limit: A valid ``max_tokens`` beside the fault; not used where the fault is in that field.
+    """
+
+    fault: Fault
+    words: str = ""
+    output_limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A request that holds suspicious words in a place where they mean nothing.
+
+    Attributes:
+        place: One of `WORD_PLACES`.
+        words: The words.
+        overflows: Whether the prompt is also longer than the window.
+    """
+
+    place: str
+    words: str
+    overflows: bool = False
+
+
+def send_faulty(endpoint: Endpoint, case: FaultyRequest) -> Answer:
+    """Send the faulty request to the chat route."""
+    raw = _raw(case)
+    if raw is not None:
+        return endpoint.request("POST", Route.CHAT, content=raw, headers={"content-type": "application/json"})
+    return endpoint.request("POST", Route.CHAT, json=faulty_body(endpoint, case))
+
+
+def faulty_body(endpoint: Endpoint, case: FaultyRequest) -> dict[str, Any]:
+    """The body with the fault in it, for the faults that leave it a JSON object."""
+    words = case.words or "hello"
+    body: dict[str, Any] = {"model": model_of(endpoint), "messages": [{"role": "user", "content": words}]}
+    if case.output_limit is not None:
+        body["max_tokens"] = case.output_limit
+    change = _change(case.fault, words)
+    return {key: value for key, value in {**body, **change}.items() if value is not _ABSENT}
+
+
+_ABSENT = object()
+
+
+def _change(fault: Fault, words: str) -> dict[str, Any]:
+    user = {"role": "user", "content": words}
+    changes: dict[Fault, dict[str, Any]] = {
+        Fault.MAX_TOKENS_ZERO: {"max_tokens": 0},
+        Fault.MAX_TOKENS_NEGATIVE: {"max_tokens": -1},
+        Fault.MAX_TOKENS_TEXT: {"max_tokens": words},
+        Fault.MAX_TOKENS_FRACTION: {"max_tokens": 1.5},
+        Fault.MIN_OVER_MAX: {"min_tokens": 3, "max_tokens": 2},
+        Fault.TEMPERATURE: {"temperature": -1.0},
+        Fault.TOP_P: {"top_p": 7.0},
+        Fault.N_ZERO: {"n": 0},
+        Fault.STREAM: {"stream": words},
+        Fault.STOP: {"stop": 3},
+        Fault.MODEL: {"model": f"no such model: {words}"},
+        Fault.NO_MESSAGES: {"messages": _ABSENT},
+        Fault.EMPTY_MESSAGES: {"messages": []},
+        Fault.MESSAGES_TEXT: {"messages": words},
+        Fault.ROLE: {"messages": [{**user, "role": words}]},
+        Fault.CONTENT: {"messages": [{**user, "content": 3}]},
+        Fault.TOOLS: {"tools": words},
+    }
+    return changes[fault]
+
+
+def _raw(case: FaultyRequest) -> bytes | None:
+    text = f'{{"messages": [{{"role": "user", "content": "{case.words}'
+    return {
+        Fault.NOT_JSON: text.encode(),
+        Fault.NOT_AN_OBJECT: f'["{case.words}", "max_tokens"]'.encode(),
+        Fault.NOT_UTF8: text.encode() + b'\xff\xfe"}]}',
+    }.get(case.fault)

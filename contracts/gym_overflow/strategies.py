@@ -1,0 +1,57 @@
+"""Hypothesis strategies for this room's cases; each is usable alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from contracts.gym_overflow.fault import WORD_PLACES, Fault, FaultyRequest, Suspicion
+from contracts.gym_overflow.probe import Probe
+from contracts.gym_overflow.silent import Exceeding
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_OUTPUT_LIMITS = st.none() | st.integers(1, 64) | st.sampled_from((1, 10**6))
+_TURNS = st.integers(1, 3)
+#: Text that a template passes through unchanged; never one of the words that a classifier looks for.
+_LEADS = st.text(alphabet=st.characters(min_codepoint=97, max_codepoint=122) | st.just(" "), max_size=12)
+
+
+def overflows(max_offset: int = 200) -> SearchStrategy[Probe]:
+    """Probes whose prompt fills the window or exceeds it by up to ``max_offset`` tokens."""
+    offsets = st.integers(0, 3) | st.integers(0, max_offset)
+    return st.builds(Probe, offset=offsets, output_limit=_OUTPUT_LIMITS, turns=_TURNS, lead=_LEADS)
+
+
+def last_fits() -> SearchStrategy[Probe]:
+    """Probes whose prompt leaves room for exactly one token."""
+    return st.builds(Probe, offset=st.just(-1), output_limit=_OUTPUT_LIMITS, turns=_TURNS, lead=_LEADS)
+
+
+def around_the_window() -> SearchStrategy[Probe]:
+    """Probes on both sides of the window."""
+    return st.builds(Probe, offset=st.integers(-3, 3), output_limit=_OUTPUT_LIMITS, turns=_TURNS, lead=_LEADS)
+
+
+def clamped() -> SearchStrategy[Exceeding]:
+    """Requests whose prompt fits, and whose prompt and output limit together do not."""
+    return st.builds(Exceeding, room=st.integers(1, 8), excess=st.integers(1, 64) | st.just(10**6))
+
+
+def faulty_requests() -> SearchStrategy[FaultyRequest]:
+    """Requests with a fault that has nothing to do with the window, echoing suspicious words or none."""
+    return st.builds(
+        FaultyRequest, fault=st.sampled_from(Fault), words=_words(), output_limit=st.none() | st.integers(1, 8)
+    )
+
+
+def suspicions() -> SearchStrategy[Suspicion]:
+    """Requests whose verdict must not depend on suspicious words in some place."""
+    return st.builds(Suspicion, place=st.sampled_from(WORD_PLACES), words=_words(), overflows=st.booleans())
+
+
+def _words() -> SearchStrategy[str]:
+    known = ("context length", "max_tokens", "maximum context length", "Context Length", "context_length_exceeded")
+    return st.sampled_from(known) | st.sampled_from(known).map(lambda words: f"My {words} is 64 tokens, you sent 65")

@@ -1,0 +1,151 @@
+"""Adapters over HTTP: a base URL, or an ASGI application served on loopback for the time of a run."""
+
+from __future__ import annotations
+
+import json as json_codec
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+import uvicorn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+_START_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answered.
+
+    Attributes:
+        status: HTTP status.
+        headers: Header names in lower case.
+        body: The whole body, also of a stream.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as text, as a client reads it; bytes that are no UTF-8 become replacement characters."""
+        return self.body.decode(errors="replace")
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON, ``None`` where it is none."""
+        try:
+            return json_codec.loads(self.body)
+        except ValueError:
+            return None
+
+
+class UrlAdapter:
+    """A server at a base URL.
+
+    Args:
+        base_url: Such as ``http://127.0.0.1:8000``.
+        capabilities: What the server can do, by the names that its contract knows.
+        name: Name in reports, by default the URL.
+        version: Version in reports.
+        model: Model name for requests; by default the first that ``/v1/models`` lists.
+        window: Context window in tokens; by default the ``max_model_len`` that ``/v1/models`` states.
+        count_tokens: Called as ``count_tokens(path, body)``; gives the number of tokens of the final prompt. By default
+            the server's ``/tokenize`` or the ``usage`` of its answers is asked.
+        headers: Sent with every request, such as an ``Authorization``.
+        timeout_s: Seconds to wait for an answer.
+        transport: Another httpx transport.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        capabilities: Iterable[str] = (),
+        name: str | None = None,
+        version: str = "",
+        model: str | None = None,
+        window: int | None = None,
+        count_tokens: Callable[[str, Mapping[str, Any]], int] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.name = name or base_url
+        self.version = version
+        self.capabilities = frozenset(capabilities)
+        self.model = model
+        self.window = window
+        self.count_tokens = count_tokens
+        self._client = httpx.Client(
+            base_url=base_url, headers=headers, timeout=timeout_s, transport=transport, trust_env=False
+        )
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send one request and read the whole answer. May be called from several threads at once."""
+        answer = self._client.request(method, path, json=json, content=content, headers=headers)
+        return Answer(answer.status_code, {key.lower(): value for key, value in answer.headers.items()}, answer.content)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+
+class AsgiAdapter(UrlAdapter):
+    """An ASGI application, served by uvicorn on a free loopback port until it is closed; arguments as `UrlAdapter`."""
+
+    def __init__(self, app: Any, **options: Any) -> None:
+        self._stack = ExitStack()
+        url = self._stack.enter_context(served(app))
+        super().__init__(url, **{"name": getattr(app, "title", type(app).__name__), **options})
+
+    def close(self) -> None:
+        """Close the connections and stop the server."""
+        super().close()
+        self._stack.close()
+
+
+@contextmanager
+def served(app: Any) -> Iterator[str]:
+    """Serve an ASGI application on a free loopback port; gives its base URL.
+
+    Raises:
+        RuntimeError: If the application does not start.
+    """
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", ws="none", timeout_graceful_shutdown=5)
+    server = uvicorn.Server(config)
+    socket = config.bind_socket()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="contracts-served")
+    thread.start()
+    deadline = time.monotonic() + _START_S
+    while not server.started:
+        if not thread.is_alive() or time.monotonic() > deadline:
+            server.should_exit = True
+            raise RuntimeError(f"the application did not start on 127.0.0.1 within {_START_S:g} s")
+        time.sleep(0.005)
+    try:
+        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        socket.close()
