@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from fastapi import FastAPI
+    from impl.gym_overflow.asgi_exchange import ASGIApp
+
 
 CAPABILITIES = frozenset(
     {
@@ -52,7 +53,7 @@ class Answer:
 
 
 class ReferenceEndpoint:
-    """The reference endpoint, called in process through ASGI; safe to call from several threads at once.
+    """An endpoint called in process through ASGI, the reference by default; safe to call from several threads at once.
 
     Attributes:
         name: Name of this implementation.
@@ -66,7 +67,7 @@ class ReferenceEndpoint:
     version = "1.0"
     capabilities = CAPABILITIES
 
-    def __init__(self, app: FastAPI, *, model: str, window: int) -> None:
+    def __init__(self, app: ASGIApp, *, model: str, window: int) -> None:
         self.model = model
         self.window = window
         self._resources = ExitStack()

@@ -117,10 +117,13 @@ _FORMS = tuple(
         r"please reduce the length of the messages~current length is <prompt> while limit is <window>",
         _PROMPT + r"~exceeds? the configured limit of <window> tokens\. Your messages resulted in <prompt> tokens",
         _PROMPT + r"~exceeded model token limit: <window> \(requested: <prompt>\)",
-        r"(?:context length exceeded: |prompt_too_long: )?" + _PROMPT + r"(?: \(length| length| of| is| has| contains|"
-        r" is too long:?)?(?P<at_least> at least)? <prompt>(?: tokens?\b)?\)?~(?:plus the number of requested output"
-        r" tokens \((?:at least )?<output>\) )?~(?:" + _EXCEEDS + r"|max prompt|but)~" + _WINDOW + r"?\W*"
-        r"(?:is |of |= ?|: ?|only |with )*<window>",
+        # Only tokens, and nothing between number and verb: a limit on bytes, images or messages is another fault.
+        r"(?!\w* ?(?:messages?|request|conversation|inputs) \d)(?:context length exceeded: |prompt_too_long: )?"
+        + _PROMPT
+        + r"(?: \(length| length| of| is| has| contains|"
+        r" is too long:?)?(?P<at_least> at least)? <prompt>(?: (?:input )?tokens?\b)?\)?"
+        r"(?: plus the number of requested output tokens \((?:at least )?<output>\))?,? (?:which |that |but )?"
+        r"(?:" + _EXCEEDS + r"|max prompt|the model)~" + _WINDOW + r"?\W*(?:is |of |= ?|: ?|only |with )*<window>",
     )
 )
 
