@@ -80,6 +80,7 @@ HOSTILE = [
     "any(word in body for word in ('a',) for other in ('b',))",
     "any(a in b for a, b in (('x', 'y'),))",
     "any([word in body for word in ('a',)])",
+    "any(any(word in body for word in ('x',)) for other in ('y',))",
     "any(any(a == b for a in ('x',)) for b in ('y',))",
     "any(e.status for e in ('a',))",
     "any(word.status for word in ('a',))",

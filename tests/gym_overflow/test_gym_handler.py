@@ -75,8 +75,14 @@ def test_a_flag_that_this_file_does_not_declare_has_no_known_default() -> None:
     assert (handler.propagate_flag, handler.propagate_default) == ("elsewhere", None)
 
 
-def test_a_branch_that_always_raises_answers_with_nothing() -> None:
-    handler = handler_of(text_of("raise e"))
+def test_a_flag_that_is_declared_twice_has_no_known_default() -> None:
+    text = text_of("if self.config.pass_on:\n    raise\nreturn self.made()")
+    assert handler_of(f"{text}\nclass Others:\n    pass_on: bool = False\n").propagate_default is None
+
+
+@pytest.mark.parametrize("branch", ["raise e", "res = self.made()\nraise"])
+def test_a_branch_that_always_raises_answers_with_nothing(branch: str) -> None:
+    handler = handler_of(text_of(branch))
     assert (handler.finish_reason, handler.empty_completion, handler.builder) == (None, False, None)
 
 

@@ -156,6 +156,12 @@ def test_a_body_that_cannot_be_followed_is_refused_with_the_reason(body: str, re
     assert reason in str(refused.value)
 
 
+def test_a_body_that_is_bound_only_afterwards_is_refused() -> None:
+    classifier = "is_out_of_context_length = 'context length' in body"
+    with pytest.raises(UnsupportedExpression, match="bound neither to the status nor to the decoded body"):
+        sites_of(module(f"{classifier}; body = e.response_content.decode()", body="pass"))
+
+
 def test_a_rebound_exception_has_no_status() -> None:
     with pytest.raises(UnsupportedExpression, match="only readable attribute is the caught exception's status"):
         sites_of(module("e = other(); is_out_of_context_length = e.status == 400"))
