@@ -13,13 +13,28 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from contracts.check import Check
+    from contracts.contract import Contract
     from contracts.known import KnownFailure
     from contracts.mutant import Control, Mutant
 
 
-def over_checks(checks: Sequence[Check[Any]], known: Mapping[str, KnownFailure]) -> pytest.MarkDecorator:
+def over_checks(
+    contract: Contract[Any], version: str | None, known: Mapping[str, KnownFailure]
+) -> pytest.MarkDecorator:
     """One parameter ``check`` per check; a known failure is a strict xfail that only its own code satisfies."""
-    return pytest.mark.parametrize("check", [_parameter(check, known.get(check.id)) for check in checks])
+    parameters = []
+    for check in contract.at(version):
+        failure = known.get(check.id)
+        mark = pytest.mark.contract(
+            contract,
+            name=contract.name,
+            check=check.id,
+            level=check.level.value,
+            version=version or contract.version,
+            known=failure is not None,
+        )
+        parameters.append(_parameter(check, failure, mark))
+    return pytest.mark.parametrize("check", parameters)
 
 
 def over_mutants(mutants: Sequence[Mutant[Any]]) -> pytest.MarkDecorator:
@@ -32,8 +47,8 @@ def over_controls(controls: Sequence[Control[Any]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("control", [pytest.param(control, id=control.id) for control in controls])
 
 
-def _parameter(check: Check[Any], known: KnownFailure | None) -> Any:
-    marks = [pytest.mark.contract(name=check.contract, check=check.id, level=check.level.value)]
+def _parameter(check: Check[Any], known: KnownFailure | None, mark: pytest.MarkDecorator) -> Any:
+    marks = [mark]
     if known is not None and known.expired():
         check = check.expired(known)
     elif known is not None:

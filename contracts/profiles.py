@@ -41,7 +41,7 @@ def profile_settings(name: str) -> settings:
     Raises:
         ValueError: If there is no such profile.
     """
-    from hypothesis import HealthCheck, settings  # noqa: PLC0415 - reading a profile's name needs no Hypothesis
+    from hypothesis import HealthCheck, Phase, Verbosity, settings  # noqa: PLC0415 - reading a profile's name needs no Hypothesis
 
     registered = registered_name(name)
     settings.register_profile(
@@ -52,6 +52,9 @@ def profile_settings(name: str) -> settings:
         database=None,
         print_blob=False,
         report_multiple_bugs=False,
+        # A failure says all about its case itself; Hypothesis' own words would repeat it as it never was.
+        verbosity=Verbosity.quiet,
+        phases=[Phase.generate, Phase.target, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow],
     )
     return settings.get_profile(registered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 _MARKERS = (
-    "contract(name, check, level): one check of a contract",
+    "contract(contract, name, check, level, version, known): one check of a contract; set by Contract.parametrize",
     "gpu: needs a CUDA device; selected by -m gpu, and then a missing device is a failure",
     "engine: starts a real vLLM or Megatron-Core process",
     "slow: takes more than ten seconds",
@@ -39,8 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if profile != "default":
         from contracts.profiles import current_profile  # noqa: PLC0415 - only when a profile is asked for
 
-        current_profile.set(profile)
+        token = current_profile.set(profile)
+        config.add_cleanup(lambda: current_profile.reset(token))
     if path := config.getoption("--contracts-report"):
+        if not (folder := pathlib.Path(path).parent).is_dir():
+            raise pytest.UsageError(f"--contracts-report: there is no folder {folder}")
+        if config.getoption("numprocesses", None):
+            raise pytest.UsageError("--contracts-report: the checks of a report run in one process; leave out -n")
         from contracts.report.recorder import Recorder  # noqa: PLC0415 - only when a report is asked for
 
         config.pluginmanager.register(Recorder(path, profile), "contracts-recorder")
@@ -56,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep only the checks that ``--contracts-only`` names."""
     if not (only := config.getoption("--contracts-only")):
         return
-    wanted = {check_id.strip() for check_id in only.split(",")}
+    wanted = {check_id.strip() for check_id in only.split(",") if check_id.strip()}
     found = {_check_id(item) for item in items}
     if missing := wanted - found:
         raise pytest.UsageError(f"--contracts-only: no collected check is called {', '.join(sorted(missing))}")

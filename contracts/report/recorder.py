@@ -9,6 +9,7 @@ import pytest
 
 from contracts.check import Check
 from contracts.failure import ContractFailure
+from contracts.level import Level
 from contracts.report.opening import catalogue, header
 from contracts.report.records import Footer, Outcome, Result
 from contracts.report.report import Report
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """A pytest plugin that writes a report of every test marked ``contract`` to ``path``."""
+    """A pytest plugin that writes a report of every test marked ``contract`` to ``path``.
+
+    A report whose collected checks did not all run, because the session was stopped or an adapter could not be built,
+    gets no footer: it reads as truncated.
+    """
 
     def __init__(self, path: str, profile: str) -> None:
         self.path = Path(path)
         self.profile = profile
+        self.collected = 0
         self.targets: dict[tuple[str, str], Target] = {}
         self.selected: dict[tuple[str, str], int] = {}
         self.results: list[Result] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count the checks to come."""
+        self.collected = sum(item.get_closest_marker("contract") is not None for item in session.items)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -39,27 +49,38 @@ class Recorder:
         report = yield
         parameters = getattr(item, "funcargs", {})
         check, adapter = parameters.get("check"), parameters.get("adapter")
-        if call.when == "call" and isinstance(check, Check) and adapter is not None:
-            self._record(check, adapter, call.excinfo.value if call.excinfo else None, report)
+        marker = item.get_closest_marker("contract")
+        if call.when == "call" and marker and isinstance(check, Check) and adapter is not None:
+            self._record(marker, check, adapter, call.excinfo.value if call.excinfo else None, report)
         return report
 
-    def _record(self, check: Check[Any], adapter: Any, error: BaseException | None, report: pytest.TestReport) -> None:
-        from contracts.rooms import load  # noqa: PLC0415 - rooms are loaded when a check of theirs ran
-
-        target = Target(load(check.contract), adapter)
+    def _record(
+        self,
+        marker: pytest.Mark,
+        check: Check[Any],
+        adapter: Any,
+        error: BaseException | None,
+        report: pytest.TestReport,
+    ) -> None:
+        known = marker.kwargs["known"]
+        target = Target(marker.args[0], adapter, marker.kwargs["version"])
         key = (check.contract, target.name)
         self.targets.setdefault(key, target)
         self.selected[key] = self.selected.get(key, 0) + 1
+        outcome = _outcome(error, report, binding=known or check.level is Level.MUST)
+        shown = str(error) if error else str(report.longrepr or "")
+        line = error.message if isinstance(error, ContractFailure) else shown.partition("\n")[0]
         self.results.append(
             Result(
                 contract=check.contract,
                 subject=target.name,
                 check=check.id,
-                level=check.level,
-                outcome=_outcome(error, report),
+                # A known failure is strict at every level: what it says must be true.
+                level=Level.MUST if known and outcome is Outcome.FAILED else check.level,
+                outcome=outcome,
                 seconds=round(report.duration, 4),
-                message=str(error).partition("\n")[0] if error else "",
-                failure=str(error) if error and report.failed else "",
+                message=report.wasxfail if outcome is Outcome.KNOWN else line,
+                failure=shown if outcome in {Outcome.FAILED, Outcome.ERROR} else "",
                 case=error.case_json if isinstance(error, ContractFailure) else None,
             )
         )
@@ -69,17 +90,19 @@ class Recorder:
         targets = list(self.targets.values())
         head = header("run", targets, self.selected, self.profile)
         checks: list[CheckRecord] = list(catalogue(targets))
-        whole = Report(head, checks, self.results)
-        whole.footer = Footer(counts=whole.counts)
+        records: list[Record] = [head, *checks, *self.results]
+        if len(self.results) == self.collected:
+            records.append(Footer(counts=Report(head, checks, self.results).counts))
         with self.path.open("w", encoding="utf-8") as stream:
-            records: list[Record] = [head, *checks, *self.results, whole.footer]
             for record in records:
                 write(record, stream)
 
 
-def _outcome(error: BaseException | None, report: pytest.TestReport) -> Outcome:
+def _outcome(error: BaseException | None, report: pytest.TestReport, *, binding: bool) -> Outcome:
     if hasattr(report, "wasxfail"):
-        return Outcome.KNOWN if report.skipped else Outcome.PASSED
+        if not report.skipped:
+            return Outcome.PASSED
+        return Outcome.KNOWN if binding else Outcome.FAILED
     if report.skipped:
         return Outcome.SKIPPED
     if report.passed:
