@@ -159,7 +159,7 @@ def test_a_body_that_cannot_be_followed_is_refused_with_the_reason(body: str, re
 def test_a_body_that_is_bound_only_afterwards_is_refused() -> None:
     classifier = "is_out_of_context_length = 'context length' in body"
     with pytest.raises(UnsupportedExpression, match="bound neither to the status nor to the decoded body"):
-        sites_of(module(f"{classifier}; body = e.response_content.decode()", body="pass"))
+        sites_of(module(f"{classifier}; body: str = e.response_content.decode()", body="pass"))
 
 
 def test_a_rebound_exception_has_no_status() -> None:
