@@ -26,7 +26,7 @@ from impl.gym_overflow.asgi_exchange import (
 from impl.gym_overflow.judge import Evidence, Verdict, judge
 from impl.gym_overflow.overflow import OVERFLOW_STATUS, context_length_overflow_message, overflow_error
 from impl.gym_overflow.prompts import OUTPUT_CAPS, is_inference_route
-from impl.gym_overflow.recognise import Finding, recognise
+from impl.gym_overflow.recognise import recognise
 from impl.gym_overflow.rephrase import rephrase
 from impl.gym_overflow.token_count import TokenCounter, TokenizeRoute, after_truncation
 
@@ -108,9 +108,7 @@ class OverflowMiddleware:
         """Judge an error; with it the request to try once more, where less output would fit."""
         if answer.status not in _MAY_BE_OVERFLOW or request.scope["method"] != "POST":
             return Verdict(overflow=False, decided_by=Evidence.STATUS), None
-        finding = recognise(answer.body)
-        if finding.statement.text and _echoes(request.body, finding.statement.text):
-            finding = Finding.nothing(finding.message)
+        finding = recognise(answer.body, sent=request.body)
         document = request.json() if request.complete else None
         count = await self._count_tokens(request) if request.complete else None
         if count is not None and document is not None:
@@ -120,12 +118,6 @@ class OverflowMiddleware:
             return verdict, None
         smaller = _with_smaller_output(document, verdict.room)
         return verdict, None if smaller is None else request.with_json(smaller)
-
-
-def _echoes(body: bytes, text: str) -> bool:
-    """Say whether words of an answer are the client's own, sent back."""
-    forms = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], text)
-    return any(form.encode("utf-8", errors="replace") in body for form in forms)
 
 
 def _with_smaller_output(document: Mapping[str, Any], room: int) -> dict[str, Any] | None:

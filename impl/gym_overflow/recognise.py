@@ -6,6 +6,7 @@ the error's own code and a sentence that begins as a refusal begins count, and o
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -62,9 +63,16 @@ _WRAPPED_ERROR_NAME = re.compile(
 )
 
 
-def recognise(body: bytes) -> Finding:
-    """Say what kind of refusal an error answer's body is."""
-    return _recognise(read_error_body(body))
+def recognise(body: bytes, sent: bytes = b"") -> Finding:
+    """Say what kind of refusal an error answer is.
+
+    Args:
+        body: The answer's body.
+        sent: The request's body: a sentence that the client itself wrote proves nothing when it comes back.
+    """
+    finding = _recognise(read_error_body(body))
+    text = finding.statement.text
+    return Finding.nothing(finding.message) if text and _holds(sent, text) else finding
 
 
 def states_overflow(message: str) -> bool:
@@ -97,3 +105,8 @@ def _refusal(statement: Statement) -> Refusal:
     if statement.prompt_fills_window:
         return Refusal.PROMPT
     return Refusal.SUM if statement.sum_exceeds_window else Refusal.OTHER
+
+
+def _holds(sent: bytes, text: str) -> bool:
+    forms = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], text)
+    return any(form.encode(errors="replace") in sent for form in forms)

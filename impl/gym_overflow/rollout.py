@@ -133,7 +133,7 @@ class RolloutClient:
 def _is_overflow(response: httpx.Response) -> bool:
     if response.status_code != OVERFLOW_STATUS:
         return False
-    return recognise(response.content).refusal in {Refusal.PROMPT, Refusal.SUM}
+    return recognise(response.content, sent=response.request.content).refusal in {Refusal.PROMPT, Refusal.SUM}
 
 
 def _completion(answer: Mapping[str, Any]) -> RolloutCompletion:

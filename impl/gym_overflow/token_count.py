@@ -86,8 +86,8 @@ class TokenizeRoute:
             else:
                 body |= {**prompt.options, "messages": list(prompt.messages)}
             root = str(request.scope.get("root_path", ""))
-            answer = await call_in_process(self._app, request.with_json(body, path=root + self._path))
-            counted = _read_tokenize_answer(*answer)
+            asking = request.with_json(body, path=root + self._path)
+            counted = _read_tokenize_answer(*await call_in_process(self._app, asking), sent=asking.body)
             if counted is None:
                 return None
             window = counted.window
@@ -101,11 +101,12 @@ class TokenizeRoute:
         return None if window is None else PromptCount(tokens, window)
 
 
-def _read_tokenize_answer(status: int, body: bytes) -> PromptCount | None:
+def _read_tokenize_answer(status: int, body: bytes, *, sent: bytes) -> PromptCount | None:
     if status != _OK:
         # A server may hold its tokenize route to the same window: its refusal then carries both numbers.
-        stated = recognise(body).statement
-        if recognise(body).refusal is Refusal.PROMPT and stated.prompt is not None and stated.window is not None:
+        finding = recognise(body, sent=sent)
+        stated = finding.statement
+        if finding.refusal is Refusal.PROMPT and stated.prompt is not None and stated.window is not None:
             return PromptCount(stated.prompt, stated.window)
         return None
     try:

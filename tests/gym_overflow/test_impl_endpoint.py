@@ -202,9 +202,7 @@ def test_no_other_error_holds_a_trigger_word_or_echoes_the_request(server: Refer
     ids=lambda body: repr(body[:40]),
 )
 @pytest.mark.parametrize("media_type", ["application/json", "text/plain", None])
-def test_what_is_no_json_request_is_a_plain_400(
-    server: ReferenceEndpoint, body: bytes, media_type: str | None
-) -> None:
+def test_what_is_no_json_request_is_a_plain_400(server: ReferenceEndpoint, body: bytes, media_type: str | None) -> None:
     headers = {} if media_type is None else {"content-type": media_type}
     answer = server.request("POST", CHAT, content=body, headers=headers)
     assert answer.status == 400
@@ -256,9 +254,7 @@ def test_an_unrelated_value_error_stays_a_500_without_trigger_words() -> None:
         assert answer.status == 500
         assert json.loads(answer.body)["error"]["type"] == "server_error"
         assert not any(word in answer.body.decode() for word in TRIGGERS)
-        assert_overflow(
-            broken.request("POST", CHAT, json={"model": "reference", "messages": user("x" * 64)}), 67, 64
-        )
+        assert_overflow(broken.request("POST", CHAT, json={"model": "reference", "messages": user("x" * 64)}), 67, 64)
 
 
 class FullEngine(Engine):
