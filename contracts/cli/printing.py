@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from contracts.cli.ending import ending
+from contracts.cli.ending import end, ending
 from contracts.cli.progress import progress
 from contracts.report.records import Header, MutantRecord, Outcome, Record, Result
 from contracts.report.report import ExitCode, Report
@@ -22,9 +22,15 @@ if TYPE_CHECKING:
 def print_and_exit(
     events: Iterator[Record | Exception], *, total: int, unit: str, report: Path | None, html: Path | None
 ) -> NoReturn:
-    """Follow a run to its end: write its records as they come, show progress, print the tables and the totals."""
+    """Follow a run to its end: write its records as they come, show progress, print the tables and the totals.
+
+    Ctrl-C ends it early: what was found is shown, the report stays without a footer, and the run is incomplete.
+    """
+    for option, path in (("--report", report), ("--html", html)):
+        if path is not None and not path.parent.is_dir():
+            end(f"{option}: there is no folder {path.parent}", ExitCode.USAGE)
     whole: Report | None = None
-    with ExitStack() as stack, ending(ExitCode.USAGE, OSError):
+    with ExitStack() as stack, ending(ExitCode.USAGE, OSError), suppress(KeyboardInterrupt):
         stream = stack.enter_context(report.open("w", encoding="utf-8")) if report else None
         advance = stack.enter_context(progress(total, unit))
         for event in events:
@@ -42,6 +48,10 @@ def print_and_exit(
             elif isinstance(event, MutantRecord):
                 advance(f"{event.mutant} on {event.subject}: {event.proof}")
     assert whole is not None  # noqa: S101 - a stream begins with its header
+    if whole.footer is None:
+        show(whole, output())
+        typer.echo(whole.totals)
+        end(f"interrupted after {len(whole.results) + len(whole.mutants)} of {total} {unit}", ExitCode.INCOMPLETE)
     finish(whole, html=html)
 
 
