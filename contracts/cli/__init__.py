@@ -12,6 +12,7 @@ from contracts.cli.catalogue import explain, list_checks
 from contracts.cli.mutants import mutants
 from contracts.cli.report import report
 from contracts.cli.run import run
+from contracts.gym_overflow.cli import app as gym
 
 app = typer.Typer(
     name="contracts",
@@ -26,6 +27,7 @@ app.command("explain")(explain)
 app.command("run")(run)
 app.command("mutants")(mutants)
 app.command("report")(report)
+app.add_typer(gym, name="gym")
 
 
 def main() -> None:

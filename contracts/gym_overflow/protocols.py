@@ -85,14 +85,21 @@ class EndpointWrapper(Wrapper):
 class ClassifierSource(Protocol):
     """A Gym source, as `contracts.gym_overflow.gym.load_gym` reads it.
 
-    Attributes:
-        name: Name in reports, such as ``NeMo Gym 0.7.0``.
-        version: The release, empty where it is not known.
-        capabilities: None are known.
-        gym: The source.
+    Its capabilities are names from `contracts.gym_overflow.sides.CLASSIFIER_CAPABILITIES`.
     """
 
-    name: str
-    version: str
-    capabilities: frozenset[str]
-    gym: GymSource
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+
+    @property
+    def version(self) -> str:
+        """The release, empty where it is not known."""
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What the source declares."""
+
+    @property
+    def gym(self) -> GymSource:
+        """The source."""

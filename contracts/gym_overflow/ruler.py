@@ -6,6 +6,7 @@ The facts are measured once per endpoint, beneath any mutant: a defect in the an
 from __future__ import annotations
 
 import json
+import weakref
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -57,7 +58,8 @@ class Ruler:
     """Counts tokens of final prompts on one endpoint."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
+        # A weak reference, since the ruler lives in a dictionary keyed by the endpoint.
+        self._endpoint: Endpoint = weakref.proxy(endpoint)
         self._lines: dict[str, tuple[str, int]] = {}
         self._fillers: dict[str, tuple[str, ...]] = {}
         self._card: Mapping[str, Any] | None = None

@@ -31,6 +31,13 @@ ENDPOINT_CAPABILITIES = {
     ),
 }
 
+#: What a Gym source may declare.
+CLASSIFIER_CAPABILITIES = {
+    "pinned": "The file is, byte for byte, that of a pinned release. Not declared: its sites are where they are found.",
+    "two_backends": "The source decides in a chat and in a completions backend. Not declared: in one place.",
+    "ends_with_stop": 'The source ends an overflowed rollout as "stop", as up to 0.2.x. Not declared: as "length".',
+}
+
 endpoint: Contract[Endpoint] = Contract(
     "gym_overflow.endpoint",
     version="1.0",
@@ -44,4 +51,5 @@ classifier: Contract[ClassifierSource] = Contract(
     version="1.0",
     summary="A NeMo Gym source's out-of-context classifier and what follows it, against what endpoints really answer",
     reference="contracts.gym_overflow.classifier_source:selected_sources",
+    capabilities=CLASSIFIER_CAPABILITIES,
 )

@@ -39,7 +39,7 @@ def show(report: Report, console: Console) -> None:
         if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
             console.print(Text(f"\n{result.subject}: {result.failure}", style=_STYLES[result.outcome]), soft_wrap=True)
     for mutant in report.mutants:
-        if mutant.proof not in {"killed", "held"}:
+        if mutant.proof in {"survived", "refused", "inconclusive"}:
             line = f"\n{mutant.subject}: {mutant.mutant} {mutant.proof}: {mutant.reason}"
             console.print(Text(line, style=_STYLES[mutant.proof]), soft_wrap=True)
 
@@ -62,9 +62,19 @@ def _literal(**options: Any) -> Console:
     return Console(highlight=False, markup=False, emoji=False, **options)
 
 
+def _short(names: tuple[str, ...]) -> list[str]:
+    """The names without the words that all of them begin with, so that many columns fit."""
+    split = [name.split() for name in names]
+    shortest = min(map(len, split))
+    shared = 0
+    while len(names) > 1 and shared < shortest - 1 and len({words[shared] for words in split}) == 1:
+        shared += 1
+    return [" ".join(words[shared:]) for words in split]
+
+
 def _table(matrix: Matrix, *, plain: bool) -> Table:
     table = Table(
-        title=matrix.contract,
+        title=f"{matrix.contract}: {', '.join(matrix.subjects)}",
         title_justify="left",
         title_style="" if plain else "bold",
         box=box.ASCII2 if plain else box.SIMPLE_HEAD,
@@ -72,8 +82,8 @@ def _table(matrix: Matrix, *, plain: bool) -> Table:
     table.add_column("id", no_wrap=True)
     table.add_column(matrix.kind)
     table.add_column(matrix.text, ratio=1)
-    for subject in matrix.subjects:
-        table.add_column(subject, no_wrap=len(matrix.subjects) == 1)
+    for subject in _short(matrix.subjects):
+        table.add_column(subject, no_wrap=True)
     for row in matrix.rows:
         cells = [Text(cell.verdict, style=_STYLES.get(cell.verdict, "")) for cell in row.cells]
         table.add_row(row.id, row.kind, row.text, *cells)
