@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from impl.gym_overflow.adapter import Answer, ReferenceEndpoint, endpoint
 from impl.gym_overflow.endpoint import create_app
 from impl.gym_overflow.engine import Engine, Generation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TRIGGERS = ("context length", "max_tokens")
 CHAT, TEXT, RESPONSES, TOKENIZE = "/v1/chat/completions", "/v1/completions", "/v1/responses", "/tokenize"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,14 +40,19 @@ def test_output_is_clamped_to_the_room_left(data: st.DataObject, window: int, re
 
 
 @pytest.mark.parametrize(
-    ("prompt", "window", "at_least"), [(65, 64, False), (65, 64, True), (None, 64, False), (None, None, False)]
+    ("numbers", "said"),
+    [
+        ({"prompt_tokens": 65, "window": 64}, "is 64 tokens. However, your prompt contains 65 tokens"),
+        ({"prompt_tokens": 65, "window": 64, "at_least": True}, "your prompt contains at least 65 tokens"),
+        ({"prompt_tokens": None, "window": 64}, "is 64 tokens. However, your prompt leaves no room"),
+        ({"prompt_tokens": None, "window": None}, "is smaller than this request needs"),
+    ],
+    ids=["both", "at least", "no prompt", "neither"],
 )
-def test_every_overflow_message_is_recognised_by_the_predicate(
-    prompt: int | None, window: int | None, at_least: bool
-) -> None:
-    message = context_length_overflow_message(prompt, window, at_least=at_least)
-    assert CONTEXT_LENGTH_MARKER in message
-    assert ("at least 65" in message) is at_least
+def test_a_message_says_the_numbers_that_are_known_and_no_others(numbers: dict[str, Any], said: str) -> None:
+    message = context_length_overflow_message(**numbers)
+    assert message.startswith(f"This model's {CONTEXT_LENGTH_MARKER} ")
+    assert said in message
 
 
 @pytest.mark.parametrize(
@@ -53,10 +60,14 @@ def test_every_overflow_message_is_recognised_by_the_predicate(
     [
         # What vLLM's clamp, its renderer and its own serving code say; the first is NeMo-RL's wording before the fix.
         "Input prompt length 70 exceeds max_model_len 64.",
-        "This model's maximum context length is 64 tokens. However, your request has 80 input tokens. "
-        "Please reduce the length of the input messages.",
-        "This model's maximum context length is 64 tokens. However, you requested 1 output tokens and your prompt "
-        "contains at least 64 input tokens, for a total of at least 65 tokens.",
+        (
+            "This model's maximum context length is 64 tokens. However, your request has 80 input tokens. "
+            "Please reduce the length of the input messages."
+        ),
+        (
+            "This model's maximum context length is 64 tokens. However, you requested 1 output tokens and your prompt "
+            "contains at least 64 input tokens, for a total of at least 65 tokens."
+        ),
         context_length_overflow_message(64, 64),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,11 @@ from impl.gym_overflow.recognise import Refusal, recognise
 
 # {p} prompt, {w} window, {o} output, {s} their sum. Wordings of servers and gateways, numbers ours.
 PROMPT_WORDINGS = (
-    "This model's maximum context length is {w} tokens. However, your request has {p} input tokens. Please reduce it.",
-    "This model's maximum context length is {w} tokens. However, your prompt contains at least {p} input tokens, "
-    "which exceeds this limit even without any output tokens.",
+    "This model's maximum context length is {w} tokens. However, your request has {p} input tokens. Reduce it.",
+    (
+        "This model's maximum context length is {w} tokens. However, your prompt contains at least {p} input tokens, "
+        "which exceeds this limit even without any output tokens."
+    ),
     "The engine prompt length {p} exceeds the max_model_len {w}. Please reduce prompt.",
     "The decoder prompt (length {p}) is longer than the maximum model length of {w}. Make sure of it.",
     "Prompt length of {p} is longer than the maximum model length of {w}.",
@@ -31,17 +34,26 @@ PROMPT_WORDINGS = (
     "litellm.BadRequestError: OpenAIException - prompt is too long: {p} tokens > {w} maximum",
 )
 SUM_WORDINGS = (
-    "This model's maximum context length is {w} tokens. However, you requested {o} output tokens and your prompt "
-    "contains at least {p} input tokens, for a total of at least {s} tokens. Please reduce it.",
-    "This model's maximum context length is {w} tokens. However, you requested {s} tokens ({p} in the messages, {o} "
-    "in the completion). Please reduce the length of the messages or completion.",
-    "'max_tokens' or 'max_completion_tokens' is too large: {o}. This model's maximum context length is {w} tokens and "
-    "your request has {p} input tokens ({o} > {w} - {p}). None",
-    "input length and `max_tokens` exceed context limit: {p} + {o} > {w}, decrease input length or `max_tokens`",
-    "Requested token count exceeds the model's maximum context length of {w} tokens. You requested a total of {s} "
-    "tokens: {p} tokens from the input messages and {o} tokens for the completion.",
+    (
+        "This model's maximum context length is {w} tokens. However, you requested {o} output tokens and your prompt "
+        "contains at least {p} input tokens, for a total of at least {s} tokens. Reduce it."
+    ),
+    (
+        "This model's maximum context length is {w} tokens. However, you requested {s} tokens ({p} in the messages, "
+        "{o} in the completion). Please reduce the length of the messages or so."
+    ),
+    (
+        "'max_tokens' or 'max_completion_tokens' is too large: {o}. This model's maximum context length is {w} tokens "
+        "and your request has {p} input tokens ({o} > {w} - {p}). None"
+    ),
+    "input length and `max_tokens` exceed context limit: {p} + {o} > {w}, decrease it",
+    (
+        "Requested token count exceeds the model's maximum context length of {w} tokens. You requested a total of {s} "
+        "tokens: {p} tokens from the input messages and {o} tokens for the completion."
+    ),
 )
-ENVELOPES = (
+Envelope = Callable[[str], str]
+ENVELOPES: tuple[Envelope, ...] = (
     lambda message: json.dumps({"error": {"message": message, "type": "BadRequestError", "param": None, "code": 400}}),
     lambda message: json.dumps({"object": "error", "message": message, "code": 400}),
     lambda message: json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": message}}),
@@ -54,20 +66,26 @@ WINDOWS = st.integers(min_value=16, max_value=2_000_000)
 
 
 @given(st.sampled_from(PROMPT_WORDINGS), st.sampled_from(ENVELOPES), WINDOWS, st.integers(min_value=0, max_value=10**6))
-def test_a_prompt_over_the_window_is_recognised_with_its_numbers(wording, envelope, window, over) -> None:
+def test_a_prompt_over_the_window_is_recognised_with_its_numbers(
+    wording: str, envelope: Envelope, window: int, over: int
+) -> None:
     found = recognise(envelope(wording.format(p=window + over, w=window)).encode())
     assert found.refusal is Refusal.PROMPT
     assert (found.statement.prompt, found.statement.window) == (window + over, window)
 
 
 @given(st.data(), st.sampled_from(PROMPT_WORDINGS), st.sampled_from(ENVELOPES), WINDOWS)
-def test_the_same_words_with_a_prompt_that_fits_are_no_overflow(data, wording, envelope, window) -> None:
+def test_the_same_words_with_a_prompt_that_fits_are_no_overflow(
+    data: st.DataObject, wording: str, envelope: Envelope, window: int
+) -> None:
     prompt = data.draw(st.integers(min_value=1, max_value=window - 1))
     assert recognise(envelope(wording.format(p=prompt, w=window)).encode()).refusal is Refusal.OTHER
 
 
 @given(st.data(), st.sampled_from(SUM_WORDINGS), WINDOWS)
-def test_prompt_and_output_over_the_window_are_told_from_a_cap_over_it(data, wording, window) -> None:
+def test_prompt_and_output_over_the_window_are_told_from_a_cap_over_it(
+    data: st.DataObject, wording: str, window: int
+) -> None:
     prompt = data.draw(st.integers(min_value=1, max_value=window - 1))
     output = data.draw(st.integers(min_value=window - prompt + 1, max_value=3 * window))
     body = wording.format(p=prompt, o=output, s=prompt + output, w=window).encode()
@@ -111,7 +129,7 @@ QUOTING = (
 
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("envelope", ENVELOPES, ids=[f"envelope {number}" for number in range(len(ENVELOPES))])
-def test_an_error_that_quotes_an_overflow_is_none(quoting: str, envelope) -> None:
+def test_an_error_that_quotes_an_overflow_is_none(quoting: str, envelope: Envelope) -> None:
     assert recognise(envelope(quoting.format(OVERFLOW_TEXT)).encode()).refusal is Refusal.OTHER
 
 
@@ -150,5 +168,5 @@ def test_any_bytes_can_be_read(body: bytes) -> None:
         ),
     )
 )
-def test_any_json_can_be_read(document) -> None:
+def test_any_json_can_be_read(document: object) -> None:
     assert isinstance(recognise(json.dumps(document).encode()).refusal, Refusal)
