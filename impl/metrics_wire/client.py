@@ -112,6 +112,7 @@ class JobsClient:
             timeout=self._at_most(patience_s),
             wait_initial=0.1,
             wait_max=2.0,
+            wait_jitter=0.1,
         ):
             with attempt:
                 return self._once(method, url, content)

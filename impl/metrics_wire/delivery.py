@@ -28,6 +28,8 @@ APPEND_BYTES = 1 << 20
 _TOO_LARGE = 413
 _NO_SUCH_ROUTE = frozenset({404, 405, 501})
 
+_NOTHING_YET = encoded({name: [] for name in LOSS_SERIES})
+
 _Points = dict[str, dict[int, str]]
 
 
@@ -41,7 +43,8 @@ class Delivery:
     """Brings the state of one run to the service. Used by one thread at a time.
 
     Nothing is written before the service has told what it has stored: a report would overwrite it. Whether the service
-    can append is found out by trying, as soon as there is something to append to.
+    can append is found out by trying, with every point there is, those of an earlier process too: from then on no
+    update carries the series, and a service that replaces ``status_details`` keeps only what was appended.
 
     Args:
         client: The task at the service.
@@ -78,7 +81,16 @@ class Delivery:
             self._state.take_over(stored)
             self._task_exists = stored.exists
             self._has_taken_over = True
-        if self._way is _Way.APPEND or (self._way is _Way.UNTRIED and self._task_exists and len(self._state.series)):
+        has_points = len(self._state.series) > 0
+        if not self._task_exists:
+            self._client.write(self._update(_NOTHING_YET), patience_s=patience_s)
+            self._task_exists = True
+            if not has_points:
+                return True
+        if self._way is _Way.UNTRIED and has_points:
+            self._state.series.unacknowledge()
+            self._append_unsent(patience_s)
+        elif self._way is _Way.APPEND:
             self._append_unsent(patience_s)
         if self._way is _Way.APPEND:
             acknowledged = {} if self._append_is_proved else self._state.series.acknowledged_steps()
@@ -107,8 +119,6 @@ class Delivery:
 
     def _append_unsent(self, patience_s: float) -> None:
         waiting = list(_batches(self._state.series.take_unsent(), APPEND_BYTES))
-        if not waiting and self._way is _Way.UNTRIED:
-            waiting = [{}]
         try:
             while waiting:
                 try:
@@ -120,6 +130,7 @@ class Delivery:
                     elif self._way is _Way.UNTRIED or refused.status_code in _NO_SUCH_ROUTE:
                         _LOG.info("the service does not append, whole series are sent instead: %s", refused)
                         self._way = _Way.WHOLE
+                        self._whole_bytes += sum(map(len, texts))
                         return
                     else:
                         raise
@@ -140,7 +151,7 @@ class Delivery:
             raise
         finally:
             self._whole_bytes += self._client.bytes_sent - sent_before
-        self._task_exists, self._must_restore = True, False
+        self._must_restore = False
 
     def _within_budget(self, budget: int) -> bool:
         present = self._state.series.size + len(encoded(self._state.snapshot()))

@@ -119,6 +119,11 @@ class SeriesStore:
             taken, self._unsent = self._unsent, {}
         return taken
 
+    def unacknowledge(self) -> None:
+        """Make every point one to send, as if the service had none."""
+        with self._lock:
+            self._unsent = {name: dict(series.points) for name, series in self._series.items() if series.points}
+
     def give_back(self, taken: Mapping[str, Mapping[int, str]]) -> None:
         """Return points that could not be sent, except where a newer value has come since."""
         with self._lock:

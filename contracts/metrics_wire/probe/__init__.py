@@ -1,4 +1,4 @@
-"""A Jobs service on loopback that the contract owns: strict in what it takes, exact in what it keeps, faulty on call."""
+"""A Jobs service on loopback that the contract owns: strict, exact in what it keeps, and faulty if told."""
 
 from contracts.metrics_wire.probe.faults import Fault
 from contracts.metrics_wire.probe.recorded import Recorded

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import threading
 import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,9 +17,11 @@ if TYPE_CHECKING:
     from contracts.metrics_wire.probe.faults import Fault
     from contracts.metrics_wire.probe.service import Probe
 
+_POLL_S = 0.01
+
 
 class ProbeServer(ThreadingHTTPServer):
-    """Listens on 127.0.0.1, one thread a connection.
+    """Listens on 127.0.0.1 from its construction on, one thread a connection.
 
     Args:
         port: Where; 0 for any free port.
@@ -30,6 +35,26 @@ class ProbeServer(ThreadingHTTPServer):
     def __init__(self, port: int, probe: Probe) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.probe = probe
+        self.lock = threading.Lock()
+        self.connections: set[socket.socket] = set()
+        self._thread = threading.Thread(target=self.serve_forever, args=(_POLL_S,), daemon=True, name="probe")
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self.server_address[1])
+
+    def stop(self) -> None:
+        """Close the port and every connection, as a killed process does."""
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+        with self.lock:
+            connections = tuple(self.connections)
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is the client's affair, or the wish of a fault."""
@@ -42,11 +67,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.probe = cast("ProbeServer", self.server).probe
-        self.probe.connected(self.connection, is_open=True)
+        self.owner = cast("ProbeServer", self.server)
+        self.probe = self.owner.probe
+        with self.owner.lock:
+            self.owner.connections.add(self.connection)
 
     def finish(self) -> None:
-        self.probe.connected(self.connection, is_open=False)
+        with self.owner.lock:
+            self.owner.connections.discard(self.connection)
         super().finish()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name for it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self
@@ -14,10 +13,11 @@ from contracts.metrics_wire.probe.server import ProbeServer
 from contracts.metrics_wire.probe.tasks import Semantics, TaskStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from contracts.metrics_wire.probe.recorded import Recorded
 
 _APPEND = "/metrics"
-_POLL_S = 0.01
 
 
 class Probe:
@@ -48,7 +48,6 @@ class Probe:
         self._max_body = max_body
         self._lock = threading.Lock()
         self._requests: list[Recorded] = []
-        self._connections: set[socket.socket] = set()
         self._server: ProbeServer | None = None
         self._port = 0
 
@@ -70,9 +69,15 @@ class Probe:
         with self._lock:
             return tuple(self._requests)
 
-    def task_url(self, task: str = "training", *, job: str = "job-1") -> str:
-        """URL of a task; any valid id will do."""
-        return f"{self.base_url}{_task_path(task, job)}"
+    def task_url(self, task: str = "training", *, job: str = "job-1", base_url: str | None = None) -> str:
+        """URL of a task; any valid id will do.
+
+        Args:
+            task: Id of the task.
+            job: Id of its job.
+            base_url: The door, by default the service's own.
+        """
+        return f"{base_url or self.base_url}{_task_path(task, job)}"
 
     def stored(self, task: str = "training", *, job: str = "job-1") -> dict[str, Any] | None:
         """What a reader of the task sees; ``None`` if nobody has written it."""
@@ -84,23 +89,26 @@ class Probe:
 
     def die(self) -> None:
         """Close the port and every connection, as a killed process does. What was stored stays stored."""
-        if self._server is None:
-            return
-        self._server.shutdown()
-        self._server.server_close()
-        self._server = None
-        with self._lock:
-            connections, self._connections = self._connections, set()
-        for connection in connections:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        if self._server is not None:
+            self._server.stop()
+            self._server = None
 
     def come_back(self) -> None:
         """Listen, on the same port as before."""
-        server = ProbeServer(self._port, self)
-        self._port = server.server_address[1]
-        self._server = server
-        threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True, name="probe").start()
+        self._server = ProbeServer(self._port, self)
+        self._port = self._server.port
+
+    @contextlib.contextmanager
+    def another_door(self) -> Iterator[str]:
+        """The same service on one more port: its base URL. After the block nothing comes through that port any more.
+
+        It stands for one process of the client: to shut its door is what the service sees when that process is killed.
+        """
+        server = ProbeServer(0, self)
+        try:
+            yield f"http://127.0.0.1:{server.port}"
+        finally:
+            server.stop()
 
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
         """Carry a request out; status and JSON of the answer."""
@@ -134,11 +142,6 @@ class Probe:
         """Keep a request."""
         with self._lock:
             self._requests.append(request)
-
-    def connected(self, connection: socket.socket, *, is_open: bool) -> None:
-        """Keep track of the open connections, so that `die` can end them."""
-        with self._lock:
-            (self._connections.add if is_open else self._connections.discard)(connection)
 
 
 def _task_path(task: str, job: str) -> str:

@@ -1,0 +1,160 @@
+"""What an adapter must offer to be held to the logger's contract."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What the configuration of a run says.
+
+    Attributes:
+        max_steps: Planned train steps, counted from 1; 0 or less without a planned end.
+        num_epochs: Planned epochs; ``None`` where the loop knows none.
+        val_period: Train steps between two validation passes, 0 for none. A report of a train step is due every
+            ``val_period // 10`` steps, at least every step.
+        steps_per_epoch: Train steps of one epoch; ``None`` where the configuration does not state it.
+    """
+
+    max_steps: int = 0
+    num_epochs: int | None = 1
+    val_period: int = 0
+    steps_per_epoch: int | None = None
+
+    @property
+    def fields(self) -> dict[str, int | None]:
+        """The four numbers by name."""
+        return asdict(self)
+
+
+class TrainingLogger(Protocol):
+    """A logger as NeMo-RL's composite logger calls it, in one process, and the driver that ends it."""
+
+    def log_metrics(
+        self,
+        metrics: dict[Any, Any],
+        step: Any,
+        prefix: str = "",
+        step_metric: str | None = None,
+        step_finished: bool = False,  # noqa: FBT001, FBT002 - NeMo-RL's interface
+    ) -> None:
+        """Take the metrics of a step."""
+
+    def log_hyperparams(self, params: dict[str, Any]) -> None:
+        """Take the configuration of the run."""
+
+    def log_histogram(self, histogram: Any, step: Any, name: str) -> None:
+        """Take a histogram."""
+
+    def log_plot(self, figure: Any, step: Any, name: str) -> None:
+        """Take a figure."""
+
+    def finish(self) -> None:
+        """End it, as the composite logger does."""
+
+    def close(self) -> None:
+        """End it, as a driver does."""
+
+
+class EventLogger(TrainingLogger, Protocol):
+    """A logger that also takes what no NeMo-RL loop logs (capability ``events``)."""
+
+    def training_start(self) -> None:
+        """Training starts."""
+
+    def epoch_end(self, step: int) -> None:
+        """An epoch ended with ``step``."""
+
+    def checkpoint_saved(self, step: int, path: str | None) -> None:
+        """A checkpoint was saved."""
+
+
+class CompositeLogger(Protocol):
+    """What a driver sees of NeMo-RL's logger.
+
+    Attributes:
+        loggers: Its backends.
+    """
+
+    loggers: list[Any]
+
+
+class Runner(Protocol):
+    """What the process around a driver reports with (capability ``runner``)."""
+
+    def report_running(self, phase: str) -> object:
+        """The task is active."""
+
+    def report_completed(self, message: str) -> object:
+        """The task is completed."""
+
+    def report_error(self, message: str) -> object:
+        """The task failed."""
+
+    def close(self) -> object:
+        """Nothing more is reported."""
+
+
+class LoggerAdapter(Protocol):
+    """An implementation of the logger's side.
+
+    Attributes:
+        name: Name of the implementation.
+        version: Its version.
+        capabilities: What it declares, of `contracts.metrics_wire.sides.CAPABILITIES`.
+        close_deadline_s: Seconds within which ``close`` returns, whatever the service does.
+        driver_sources: Python files that hold the drivers.
+    """
+
+    name: str
+    version: str
+    capabilities: frozenset[str]
+    close_deadline_s: float
+    driver_sources: Sequence[Path]
+
+    def start(
+        self, task_url: str, schedule: Mapping[str, int | None], *, rank: int = 0, algorithm: str = "grpo"
+    ) -> Any:
+        """The logger of a new process that trains the task at ``task_url``: a `TrainingLogger`, or an `EventLogger`.
+
+        Args:
+            task_url: URL of the task at the Jobs service.
+            schedule: The fields of a `Schedule`.
+            rank: Rank of the process.
+            algorithm: ``grpo`` or ``dpo``.
+        """
+
+    def drive(self, algorithm: str, train: Callable[[], object], composite: CompositeLogger, logger: Any) -> object:
+        """Run ``train`` as the driver of the algorithm does: attach ``logger``, train, close it (``driver``)."""
+
+    def runner(self, task_url: str) -> Runner:
+        """What another process reports the same task with (capability ``runner``)."""
+
+    def driver_command(
+        self,
+        task_url: str,
+        schedule: Mapping[str, int | None],
+        calls: list[dict[str, Any]],
+        folder: Path,
+        *,
+        algorithm: str = "grpo",
+    ) -> list[str]:
+        """Command line of a driver process that carries out ``calls`` one after the other (capability ``driver``).
+
+        It prints the number of each call, from 1, on a line of its own once the call was carried out. A call is
+        ``{"call": "log_metrics", "metrics", "step", "prefix"}``; the last one is ``{"call": ...}`` with ``return``,
+        ``raise`` (an exception), ``exit`` (`SystemExit`), or ``wait`` (until a signal comes).
+
+        Args:
+            task_url: URL of the task.
+            schedule: The fields of a `Schedule`.
+            calls: What the loop does.
+            folder: An empty folder for files that the process needs.
+            algorithm: ``grpo`` or ``dpo``.
+        """

@@ -1,0 +1,90 @@
+"""One probe service for each of the three kinds that are known, and the reference's loggers against it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from contracts.metrics_wire.probe import Probe, Semantics
+from impl.metrics_wire.logger import NemoRLLogger
+from impl.metrics_wire.reporter import JobsServiceProgressReporter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Stored(Protocol):
+    """What tests ask of the stored task."""
+
+    def __call__(self, name: str) -> dict[int, Any]: ...
+
+
+@pytest.fixture(params=["replace", "merge", "append"])
+def probe(request: pytest.FixtureRequest) -> Iterator[Probe]:
+    """A service that replaces, one that merges, and one that replaces and appends."""
+    semantics = Semantics.MERGE if request.param == "merge" else Semantics.REPLACE
+    with Probe(semantics, append=request.param == "append") as service:
+        yield service
+
+
+@pytest.fixture
+def appending() -> Iterator[Probe]:
+    with Probe(append=True) as service:
+        yield service
+
+
+@pytest.fixture
+def replacing() -> Iterator[Probe]:
+    with Probe(append=False) as service:
+        yield service
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., NemoRLLogger]]:
+    """Build loggers; each is closed at the end of the test."""
+    loggers: list[NemoRLLogger] = []
+
+    def build(
+        service: Probe,
+        max_steps: int = 23,
+        num_epochs: int = 1,
+        val_period: int = 0,
+        steps_per_epoch: int | None = None,
+        **reporter: Any,
+    ) -> NemoRLLogger:
+        reporting = JobsServiceProgressReporter(service.task_url(), **reporter)
+        logger = NemoRLLogger.for_schedule(max_steps, num_epochs, val_period, steps_per_epoch, reporter=reporting)
+        loggers.append(logger)
+        return logger
+
+    yield build
+    for logger in loggers:
+        logger.close()
+
+
+@pytest.fixture
+def details() -> Callable[[Probe], dict[str, Any]]:
+    """The stored ``status_details`` without the series."""
+
+    def of(service: Probe) -> dict[str, Any]:
+        task = service.stored()
+        assert task is not None, "nothing was ever stored"
+        return {name: value for name, value in task["status_details"].items() if name != "metrics"}
+
+    return of
+
+
+@pytest.fixture
+def series() -> Callable[[Probe, str], dict[int, Any]]:
+    """The values of a stored series by step; its steps must be ascending and single."""
+
+    def of(service: Probe, name: str) -> dict[int, Any]:
+        task = service.stored()
+        assert task is not None, "nothing was ever stored"
+        points = task["status_details"].get("metrics", {}).get(name, [])
+        steps = [point["step"] for point in points]
+        assert steps == sorted(set(steps)), f"{name} is not ascending and single: {steps}"
+        return {point["step"]: point["value"] for point in points}
+
+    return of
