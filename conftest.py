@@ -1,0 +1,37 @@
+"""What every test of this project needs: a GPU test without a GPU never passes unnoticed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+
+import pytest
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip GPU tests where there is no device, and fail the run where they were asked for."""
+    required = os.environ.get("CONTRACTS_REQUIRE") == "gpu" or _selects_gpu(config.getoption("markexpr"))
+    if _has_device():
+        return
+    if required:
+        pytest.exit(
+            "GPU tests were asked for (-m gpu or CONTRACTS_REQUIRE=gpu) and torch finds no CUDA device: "
+            "run them on a GPU machine, or leave them out with -m 'not gpu'",
+            returncode=1,
+        )
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="needs a CUDA device; -m gpu makes this a failure"))
+
+
+def _selects_gpu(expression: str) -> bool:
+    return re.search(r"\bgpu\b", re.sub(r"\bnot\s+gpu\b", "", expression)) is not None
+
+
+def _has_device() -> bool:
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch  # noqa: PLC0415 - a run without GPU tests need not have torch
+
+    return bool(torch.cuda.is_available())
