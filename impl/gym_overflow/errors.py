@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from impl.gym_overflow import schemas
 from impl.gym_overflow.answers import ErrorDetail, ErrorResponse
 from impl.gym_overflow.deployment import InvalidRequestError, UnknownModelError
-from impl.gym_overflow.overflow import OVERFLOW_STATUS, is_context_length_overflow, overflow_error
+from impl.gym_overflow.overflow import OVERFLOW_STATUS, is_context_length_overflow, overflow_error, overflow_message_of
 from impl.gym_overflow.rephrase import rephrase
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ async def _value_error(request: Request, error: Exception) -> Response:
             return error_response(HTTPStatus.BAD_REQUEST, str(error), param=error.param)
         raise error
     param = _PROMPT_FIELDS.get(request.url.path, "messages")
-    return JSONResponse(overflow_error(str(error), param=param), status_code=OVERFLOW_STATUS)
+    return JSONResponse(overflow_error(overflow_message_of(error), param=param), status_code=OVERFLOW_STATUS)
 
 
 async def _invalid(_request: Request, error: Exception) -> Response:

@@ -76,10 +76,13 @@ def _by_answer(finding: Finding, request: Mapping[str, Any] | None) -> Verdict:
 
 def _as_stated(finding: Finding) -> Verdict:
     stated = finding.statement
-    verdict = Verdict(overflow=True, decided_by=Evidence.ANSWER, window=stated.window)
-    if stated.characters:
-        return replace(verdict, window=stated.limit)
-    return replace(verdict, prompt_tokens=stated.prompt, at_least=stated.at_least)
+    return Verdict(
+        overflow=True,
+        decided_by=Evidence.ANSWER,
+        prompt_tokens=stated.prompt_tokens,
+        window=stated.window_tokens,
+        at_least=stated.at_least,
+    )
 
 
 def _prompt_fits(finding: Finding, cap: int | None, count: PromptCount) -> Verdict:

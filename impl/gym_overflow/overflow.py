@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impl.gym_overflow.recognise import states_overflow
+from impl.gym_overflow.recognise import recognise, states_overflow
 
 CONTEXT_LENGTH_MARKER = "maximum context length"
 """Words that every overflow message holds; Gym's classifier looks for their last two."""
@@ -86,6 +86,14 @@ def overflow_error(message: str, *, param: str | None) -> dict[str, Any]:
         param: The request field that holds the prompt ("messages", "prompt", "input"), if known.
     """
     return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": OVERFLOW_CODE}}
+
+
+def overflow_message_of(error: BaseException) -> str:
+    """Give the message for an error that `is_context_length_overflow`, with the numbers that it states."""
+    if isinstance(error, ContextLengthOverflowError):
+        return str(error)
+    stated = recognise(str(error).encode()).statement
+    return context_length_overflow_message(stated.prompt_tokens, stated.window_tokens, at_least=stated.at_least)
 
 
 def is_context_length_overflow(error: BaseException) -> bool:

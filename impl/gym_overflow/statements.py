@@ -41,6 +41,16 @@ class Statement:
     numberless: bool = False
 
     @property
+    def prompt_tokens(self) -> int | None:
+        """Prompt length in tokens, if the sentence gives it in tokens."""
+        return None if self.characters else self.prompt
+
+    @property
+    def window_tokens(self) -> int | None:
+        """The model's window in tokens."""
+        return self.window if self.limit is None else self.limit
+
+    @property
     def prompt_fills_window(self) -> bool:
         """The prompt alone leaves no room for one output token."""
         if self.numberless:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from impl.gym_overflow.adapter import Answer, ReferenceEndpoint, endpoint
+from impl.gym_overflow.adapter import ReferenceEndpoint, endpoint
 from impl.gym_overflow.endpoint import create_app
-from impl.gym_overflow.engine import Engine, Generation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from impl.gym_overflow.in_process import Answer
 
 TRIGGERS = ("context length", "max_tokens")
 CHAT, TEXT, RESPONSES, TOKENIZE = "/v1/chat/completions", "/v1/completions", "/v1/responses", "/tokenize"
@@ -242,35 +243,26 @@ def test_the_window_is_in_the_model_card(server: ReferenceEndpoint) -> None:
     assert server.request("GET", "/health").status == 200
 
 
-class BrokenEngine(Engine):
-    """Fails with an error that only mentions an overflow."""
-
-    def generate(self, *_args: object, **_options: object) -> Generation:
-        raise ValueError("cannot read 'maximum context length' of max_tokens")
-
-
-def test_an_unrelated_value_error_stays_a_500_without_trigger_words() -> None:
-    app = create_app(engine=BrokenEngine(), window=64)
-    with ReferenceEndpoint(app, model="reference", window=64) as broken:
-        answer = broken.request("POST", CHAT, json={"model": "reference", "messages": user("x")})
-        assert answer.status == 500
-        assert json.loads(answer.body)["error"]["type"] == "server_error"
-        assert not any(word in answer.body.decode() for word in TRIGGERS)
-        assert_overflow(broken.request("POST", CHAT, json={"model": "reference", "messages": user("x" * 64)}), 67, 64)
+def test_an_unrelated_value_error_stays_a_500_without_trigger_words(server: ReferenceEndpoint) -> None:
+    message = "cannot read 'maximum context length' of max_tokens"
+    body = {"model": server.model, "messages": user("x")}
+    answer = server.internal_fault(message, "POST", CHAT, body)
+    assert answer.status == 500
+    assert json.loads(answer.body)["error"]["type"] == "server_error"
+    assert not any(word in answer.body.decode() for word in TRIGGERS)
+    assert_overflow(
+        server.internal_fault(message, "POST", CHAT, {**body, "messages": user("x" * server.window)}),
+        server.window + 3,
+        server.window,
+    )
 
 
-class FullEngine(Engine):
-    """Finds only while generating that the prompt does not fit, and says so as engines do."""
-
-    def generate(self, *_args: object, **_options: object) -> Generation:
-        raise ValueError("The decoder prompt (length 70) is longer than the maximum model length of 64.")
-
-
-def test_an_engines_own_overflow_is_a_400() -> None:
-    with ReferenceEndpoint(create_app(engine=FullEngine()), model="reference", window=128) as full:
-        answer = full.request("POST", CHAT, json={"model": "reference", "messages": user("x")})
+def test_an_overflow_that_only_the_engine_finds_is_a_400(server: ReferenceEndpoint) -> None:
+    found = "The decoder prompt (length 70) is longer than the maximum model length of 64."
+    answer = server.internal_fault(found, "POST", CHAT, {"model": server.model, "messages": user("x")})
     assert answer.status == 400
     assert json.loads(answer.body)["error"]["code"] == "context_length_exceeded"
+    assert b"maximum context length is 64 tokens" in answer.body
 
 
 def test_concurrent_requests_get_the_verdicts_they_get_alone(server: ReferenceEndpoint) -> None:

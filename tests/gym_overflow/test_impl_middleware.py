@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,14 +14,14 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from impl.gym_overflow.adapter import Answer, ReferenceEndpoint
 from impl.gym_overflow.endpoint import create_app
+from impl.gym_overflow.in_process import Answer, InProcess
 from impl.gym_overflow.middleware import OverflowMiddleware
 from impl.gym_overflow.rephrase import rephrase
 from impl.gym_overflow.token_count import PromptCount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from starlette.requests import Request
 
@@ -72,14 +71,8 @@ def refusal(message: str, status: int = 400) -> Response:
     return JSONResponse({"error": {"message": message, "param": "max_tokens", "code": status}}, status)
 
 
-@contextmanager
-def serving(app: Any) -> Iterator[ReferenceEndpoint]:
-    with ReferenceEndpoint(app, model="m", window=WINDOW) as live:
-        yield live
-
-
 def ask(app: Any, body: Any, path: str = CHAT) -> Answer:
-    with serving(app) as live:
+    with InProcess(app) as live:
         return live.request("POST", path, json=body)
 
 
@@ -335,7 +328,7 @@ def test_an_error_inside_an_open_stream_is_not_touched() -> None:
 
         return StreamingResponse(pieces())
 
-    with serving(WordServer(broken).app) as live:
+    with InProcess(WordServer(broken).app) as live:
         answer = live.request("POST", CHAT, json={"messages": user(1)})
     assert answer.status == 200
     assert answer.body == b"data: 1\n\n"
@@ -355,7 +348,7 @@ def test_the_reference_endpoint_passes_through_unchanged() -> None:
         for length in (1, WINDOW - 4, WINDOW - 3, 500)
         for extra in ({}, {"max_tokens": 0}, {"stream": True}, {"max_tokens": 999})
     ]
-    with serving(bare) as one, serving(wrapped) as other:
+    with InProcess(bare) as one, InProcess(wrapped) as other:
         for body in requests:
             want, got = (live.request("POST", CHAT, json=body) for live in (one, other))
             if body.get("max_tokens") == 0 and len(body["messages"][0]["content"]) > WINDOW - 4:
