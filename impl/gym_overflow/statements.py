@@ -137,12 +137,13 @@ _FORMS = tuple(
     )
 )
 
+_THE_CONTEXT = r"(?:the )?(?:maximum |max |available |model's )*context (?:length|size|window)"
 _NUMBERLESS = re.compile(
-    r"(?:the )?(?:prompt|input|request|context|tokens in request)(?: length| size| window| tokens)?"
-    r" (?:has been |is |was )?(?:exceeds?|exceeded|too long|more than)\b"
-    r"(?: for given call| limit| (?:the )?(?:maximum |max |available |model's )*"
-    r"(?:context (?:length|size|window)|tokens allowed))?"
-    r"(?: \(\d+\))?(?:\.? (?:no models have|try increasing the context)[^{}]*)?\.?",
+    r"(?:(?:the )?prompt is too long|tokens in request more than max tokens allowed|"
+    r"(?:the )?(?:prompt|input|request)(?: length| size| tokens)? (?:exceeds?|exceeded|is longer than) "
+    + _THE_CONTEXT
+    + r"|(?:the )?context (?:length|size|window) (?:exceeds limit|(?:has been |is |was )?exceeded)(?: for given call)?)"
+    r"(?: \(\d+\))?(?:\.? (?:no models have|try increasing the context)[^{}'\"]*)?\.?",
     re.IGNORECASE,
 )
 

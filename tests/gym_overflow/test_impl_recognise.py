@@ -101,6 +101,21 @@ def test_a_cap_over_the_window_is_no_overflow_of_the_prompt(name: str, limit: st
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "Prompt exceeds maximum context length",
+        "Context size has been exceeded.",
+        "the request exceeds the available context size. try increasing the context size or enable context shift",
+        "invalid params, context window exceeds limit (2013)",
+        "Prompt is too long",
+    ],
+)
+def test_a_refusal_without_numbers_is_the_whole_message(message: str) -> None:
+    assert recognise(json.dumps({"error": message}).encode()).refusal is Refusal.PROMPT
+    assert recognise(json.dumps({"error": f"{message} 'in user text'"}).encode()).refusal is Refusal.OTHER
+
+
+@pytest.mark.parametrize(
     "error",
     [
         {"message": "Please reduce the length of the messages.", "code": "context_length_exceeded"},
@@ -140,6 +155,8 @@ def test_an_error_that_quotes_an_overflow_is_none(quoting: str, envelope: Envelo
         "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
         "Request size 30 MB exceeds limit 20 MB",
         "messages 12 exceeds limit 10",
+        "Request exceeded limit",
+        "Input exceeds limit.",
         "The prompt contains 11 images, which exceeds the limit of 10",
         "The decoder prompt cannot be empty",
         "min_tokens must be less than or equal to max_tokens=4, got 10.",
