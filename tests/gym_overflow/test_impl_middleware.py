@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
     from impl.gym_overflow.asgi_exchange import HeldRequest
 
+ROOT = Path(__file__).parents[2]
 CHAT = "/v1/chat/completions"
 WINDOW = 16
 ZERO = "max_tokens must be at least 1, got 0. (parameter=max_tokens, value=0)"
@@ -357,3 +362,9 @@ def test_the_reference_endpoint_passes_through_unchanged() -> None:
                 assert (got.status, got.streamed) == (want.status, want.streamed)
                 same = got.body == want.body
                 assert same or json.loads(got.body) == json.loads(want.body)
+
+
+def test_a_server_loads_nothing_heavy_with_the_middleware() -> None:
+    script = "import impl.gym_overflow.middleware, sys; print([one for one in sys.modules if '.' not in one])"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603 - our own script
+    assert not {"fastapi", "httpx", "pydantic", "starlette", "stamina"} & set(ast.literal_eval(done.stdout))
