@@ -28,7 +28,8 @@ _STYLES = {
     "known": "yellow",
     "skipped": "dim",
 }
-_PLAIN_WIDTH = 140
+_PLAIN_WIDTH = 160
+_TEXT_WIDTH = 32
 
 
 def show(report: Report, console: Console) -> None:
@@ -80,10 +81,11 @@ def _table(matrix: Matrix, *, plain: bool) -> Table:
         box=box.ASCII2 if plain else box.SIMPLE_HEAD,
     )
     table.add_column("id", no_wrap=True)
-    table.add_column(matrix.kind)
-    table.add_column(matrix.text, ratio=1)
+    # Folded, since a cut is shown by a sign beyond ASCII and hides what it cuts.
+    table.add_column(matrix.kind, overflow="fold", min_width=6)
+    table.add_column(matrix.text, overflow="fold", ratio=1, min_width=_TEXT_WIDTH)
     for subject in _short(matrix.subjects):
-        table.add_column(subject, no_wrap=True)
+        table.add_column(subject, overflow="fold", min_width=7)
     for row in matrix.rows:
         cells = [Text(cell.verdict, style=_STYLES.get(cell.verdict, "")) for cell in row.cells]
         table.add_row(row.id, row.kind, row.text, *cells)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.case import decode, encode
@@ -34,6 +34,8 @@ class Drawing:
     mixed: int | str = 0
 
 
+#: No deadline: the machine may be busy.
+unhurried = settings(deadline=None)
 points = st.builds(Point, st.integers(), st.text())
 drawings = st.builds(
     Drawing,
@@ -46,11 +48,13 @@ drawings = st.builds(
 )
 
 
+@unhurried
 @given(drawings)
 def test_a_case_comes_back_from_its_json(case: Drawing) -> None:
     assert decode(Drawing, encode(case)) == case
 
 
+@unhurried
 @given(drawings)
 def test_the_json_of_a_case_is_one_line(case: Drawing) -> None:
     assert len(encode(case).splitlines()) == 1
