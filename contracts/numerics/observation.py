@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Answers = dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]
 
-SEQUENCES, LENGTH, SAMPLED = 3, 12, 4
+SEQUENCES, LENGTH, SAMPLED = 3, 12, 2
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Requests:
             "logprobs": np.concatenate([np.asarray(row, dtype=np.float64) for row in engine.score(drawn)]),
         }
         if self.samples:
-            sampled = engine.generate(drawn[:2], max_tokens=SAMPLED, seed=self.seed)
+            sampled = engine.generate(drawn[:1], max_tokens=SAMPLED, seed=self.seed)
             answers["sampled tokens"] = np.array([token for s in sampled for token in s.tokens], dtype=np.float64)
             answers["sampled logprobs"] = np.array([lp for s in sampled for lp in s.logprobs])
         if self.drafts:

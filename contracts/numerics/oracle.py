@@ -12,6 +12,8 @@ from contracts.numerics.protocols import BIAS, EMBEDDING, HEAD, PLAIN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from contracts.numerics.protocols import F32, F64, HeadShape, Prefill
 
 
@@ -54,14 +56,14 @@ class Head:
         return gradient
 
 
-def log_softmax(logits: F64) -> F64:
+def log_softmax(logits: F32 | F64) -> F64:
     """Over the last axis, in fp64."""
     shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
     result: F64 = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return result
 
 
-def token_logprobs(logits: F64, tokens: Sequence[int]) -> F64:
+def token_logprobs(logits: F32 | F64, tokens: Sequence[int]) -> F64:
     """Log probabilities of ``tokens[1:]`` from logits ``[tokens, vocab]``."""
     picked: F64 = log_softmax(logits[:-1])[np.arange(len(tokens) - 1), list(tokens[1:])]
     return picked
@@ -75,12 +77,10 @@ def round_to_bf16(values: F32) -> F32:
     return result
 
 
-def on_bf16_grid(values: F32) -> NDArrayBool:
+def on_bf16_grid(values: F32) -> NDArray[np.bool_]:
     """Which values bf16 represents exactly."""
     return np.asarray(round_to_bf16(values) == values)
 
-
-NDArrayBool = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 MEANS = (
     "token_mult_prob_error",

@@ -23,7 +23,7 @@ def forwards(*, max_length: int = 48) -> SearchStrategy[ForwardCase]:
     return st.builds(ForwardCase, seed=_SEEDS, length=st.integers(2, max_length))
 
 
-def refits(*, max_updates: int = 3) -> SearchStrategy[RefitCase]:
+def refits(*, max_updates: int = 2) -> SearchStrategy[RefitCase]:
     """Chains of updates, on warm and cold engines, started on real or dummy weights."""
     updates = st.lists(st.sampled_from(("step", "new", "head", "body")), min_size=1, max_size=max_updates).map(tuple)
     return st.builds(RefitCase, seed=_SEEDS, updates=updates, warm=st.booleans(), dummy=st.booleans(), shuffle=_SEEDS)

@@ -76,7 +76,7 @@ class TorchAdapter:
 
 def torch_rollout() -> TorchAdapter:
     """The rollout side: a cached fp32 head under refit."""
-    return TorchAdapter("torch-cached")
+    return TorchAdapter("torch-cached", capabilities=EVERY_ENGINE | {"cached_head"})
 
 
 def torch_trainer() -> TorchAdapter:

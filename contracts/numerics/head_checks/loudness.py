@@ -22,7 +22,7 @@ def _hold(check: Check[EngineAdapter], adapter: EngineAdapter, kind: str) -> Non
     try:
         with running(adapter, None, shape=HeadShape(kind=kind)):
             pass
-    except Exception as error:  # noqa: BLE001 - which class is the engine's own; that it names the head is judged
+    except Exception as error:  # which class is the engine's own; that it names the head is judged
         if any(name in str(error).lower() for name in NAMES):
             return
         raise check.fail("the error does not name the head", got=repr(error), want=f"one of {NAMES} in it") from error

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from contracts.check import Check
-    from contracts.numerics.protocols import F32, EngineAdapter
+    from contracts.numerics.protocols import F32, EngineAdapter, HeadMode
 
 
 @head.check("NU-211", source=origins.MAPPING, examples=(ForwardCase(),))
@@ -63,7 +63,8 @@ def checkpoints_interchange(check: Check[EngineAdapter], adapter: EngineAdapter,
     Usual cause: a checkpoint written from the copy; names that only one of the two knows.
     """
     weights, requests = adapter.checkpoint(case.seed), requests_of(adapter, case.seed)
-    for saving, loading in (("fp32", "untouched"), ("untouched", "fp32")):
+    directions: tuple[tuple[HeadMode, HeadMode], ...] = (("fp32", "untouched"), ("untouched", "fp32"))
+    for saving, loading in directions:
         with running(adapter, weights, saving) as engine:
             engine.prefill(case.tokens(adapter.vocab))
             saved = engine.weights()

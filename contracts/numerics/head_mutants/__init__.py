@@ -1,0 +1,29 @@
+"""The mutants of one engine, file by file as the checks; importing this registers them."""
+
+from contracts.numerics.head_mutants import (
+    drafting,
+    failed_refits,
+    lifecycle,
+    loudness,
+    parameters,
+    precision,
+    repeated_refits,
+    shapes,
+    tf32,
+    training,
+    transports,
+)
+
+__all__ = [
+    "drafting",
+    "failed_refits",
+    "lifecycle",
+    "loudness",
+    "parameters",
+    "precision",
+    "repeated_refits",
+    "shapes",
+    "tf32",
+    "training",
+    "transports",
+]
