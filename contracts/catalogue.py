@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contracts.contract import UnknownIdError
-from contracts.rooms import load, names
+from contracts.rooms import PREFIXES, load, names
 
 if TYPE_CHECKING:
     from contracts.check import Check
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 
 def find(check_id: str) -> tuple[Contract[Any], Check[Any]]:
-    """The check called ``check_id``, and its contract.
+    """The check called ``check_id``, and its contract; only the room that its letters name is loaded.
 
     Raises:
         UnknownIdError: If there is no such check.
+        RoomUnavailableError: If a package that its room needs is not installed.
     """
-    for name in names():
+    rooms = [room for room, prefix in PREFIXES.items() if check_id.startswith(f"{prefix}-")]
+    for name in (name for room in rooms for name in names(room)):
         contract = load(name)
         for check in contract.checks:
             if check.id == check_id:

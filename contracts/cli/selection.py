@@ -37,6 +37,10 @@ def targets(
     Without ``adapter`` the reference is used; with it exactly one contract may be meant. Known failures are read from
     the ``pyproject.toml`` of the current directory and belong to that project's own adapter.
     """
+    for option, given in (("--adapter", adapter), ("--gym", gym), ("--only", only)):
+        # An empty variable of a CI job must not stand for the default: the reference, or everything.
+        if given is not None and not split(given):
+            end(f"{option} is empty; leave it out, or name one", ExitCode.USAGE)
     wanted = frozenset(split(only))
     with ending(ExitCode.USAGE, ValueError), ending(ExitCode.ERROR, RoomUnavailableError):
         chosen = _contracts(rooms, wanted)

@@ -19,7 +19,10 @@ def toy_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from contracts import rooms
 
-    monkeypatch.setattr(rooms, "ROOMS", {"toy": ("echo",)})
+    for table, entry in ((rooms.ROOMS, ("echo",)), (rooms.PREFIXES, "TY")):
+        for room in list(table):
+            monkeypatch.delitem(table, room)
+        monkeypatch.setitem(table, "toy", entry)
     monkeypatch.setitem(sys.modules, "contracts.toy", toy_echo)
 
 

@@ -209,3 +209,12 @@ class ExpectsUnknown(Right):
         from contracts.known import KnownFailure
 
         self.known_failures = {"TY-999": KnownFailure("nothing", issue="toy/echo#2")}
+
+
+class BreaksOnEnter(Managed):
+    """Breaks when it is opened."""
+
+    name = "breaks on enter"
+
+    def __enter__(self) -> Right:
+        raise OSError("the door is shut")

@@ -1,4 +1,4 @@
-"""The command line with the toy room added, for tests that need a process of their own."""
+"""The command line with the toy as its only room, for tests that need a process of their own."""
 
 import sys
 
@@ -6,7 +6,10 @@ import toy_echo
 
 from contracts import cli, rooms
 
+rooms.ROOMS.clear()
 rooms.ROOMS["toy"] = ("echo",)
+rooms.PREFIXES.clear()
+rooms.PREFIXES["toy"] = "TY"
 sys.modules["contracts.toy"] = toy_echo
 
 if __name__ == "__main__":
