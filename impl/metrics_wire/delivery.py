@@ -138,18 +138,16 @@ class Delivery:
                     self._way = _Way.APPEND
                     del waiting[0]
         finally:
-            for points in waiting:
-                self._state.series.give_back(points)
+            self._state.series.settle(*waiting)
 
     def _send_whole(self, patience_s: float) -> None:
-        taken = self._state.series.take_unsent()
+        failed = [self._state.series.take_unsent()]
         sent_before = self._client.bytes_sent
         try:
             self._client.write(self._update(self._state.series.encoded()), patience_s=patience_s)
-        except BaseException:
-            self._state.series.give_back(taken)
-            raise
+            failed.clear()
         finally:
+            self._state.series.settle(*failed)
             self._whole_bytes += self._client.bytes_sent - sent_before
         self._must_restore = False
 

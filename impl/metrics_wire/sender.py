@@ -90,7 +90,7 @@ class ReportSender:
     def close(self) -> bool:
         """Deliver what is left, for `close_deadline_s` at most; whether everything was delivered."""
         if self._is_closed:
-            return not self._changed
+            return not (self._changed or (self._thread and self._thread.is_alive()))
         self._is_closed = True
         # A forked child has the object but not the thread, and what is left is its parent's to deliver.
         if self._thread is None or self._pid != os.getpid():
@@ -98,16 +98,18 @@ class ReportSender:
         atexit.unregister(self.close)
         self._client.deadline = self._close_by = time.monotonic() + self._close_deadline_s
         self._wake.set()
-        if threading.current_thread() is not self._thread:  # as it is if garbage is collected there
-            self._thread.join(self._close_deadline_s)
-        if self._changed:
+        if threading.current_thread() is self._thread:  # garbage was collected there; it goes on to the end afterwards
+            return False
+        self._thread.join(self._close_deadline_s)
+        if self._thread.is_alive() or self._changed:
             _LOG.error(
                 "closed with %d points and the last report not delivered within %g s: %s",
                 self._series.unsent_count,
                 self._close_deadline_s,
                 self._last_error or "the service did not answer in time",
             )
-        return not self._changed
+            return False
+        return True
 
     def _work(self) -> None:
         failures = 0

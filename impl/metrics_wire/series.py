@@ -61,6 +61,7 @@ class SeriesStore:
         self._lock = threading.Lock()
         self._series: dict[str, _Series] = {name: _Series() for name in LOSS_SERIES}
         self._unsent: dict[str, dict[int, str]] = {}
+        self._taken: dict[str, dict[int, str]] = {}
         self._size = 0
 
     def __len__(self) -> int:
@@ -74,9 +75,9 @@ class SeriesStore:
 
     @property
     def unsent_count(self) -> int:
-        """Points that no request took, or whose request failed."""
+        """Points that the service has not acknowledged, those on their way included."""
         with self._lock:
-            return sum(map(len, self._unsent.values()))
+            return sum(map(len, (*self._unsent.values(), *self._taken.values())))
 
     def add(self, names: Iterable[str], step: int, epoch: int, values: Iterable[float | int]) -> None:
         """Add one point at ``step`` to each series of ``names``; the last value of a step wins."""
@@ -114,23 +115,28 @@ class SeriesStore:
         return {name: steps for name, steps in known.items() if steps or name in LOSS_SERIES}
 
     def take_unsent(self) -> dict[str, dict[int, str]]:
-        """The points to send, as ``{series: {step: JSON text}}``. Whoever takes them sends them or gives them back."""
+        """The points to send, as ``{series: {step: JSON text}}``. Whoever takes them calls `settle` afterwards."""
         with self._lock:
-            taken, self._unsent = self._unsent, {}
-        return taken
+            self._taken, self._unsent = self._unsent, {}
+            return self._taken
 
     def unacknowledge(self) -> None:
         """Make every point one to send, as if the service had none."""
         with self._lock:
             self._unsent = {name: dict(series.points) for name, series in self._series.items() if series.points}
 
-    def give_back(self, taken: Mapping[str, Mapping[int, str]]) -> None:
-        """Return points that could not be sent, except where a newer value has come since."""
+    def settle(self, *failed: Mapping[str, Mapping[int, str]]) -> None:
+        """The points that were taken are acknowledged, except those that failed: they are unsent once more.
+
+        Where a newer value has come since, that one is sent instead.
+        """
         with self._lock:
-            for name, points in taken.items():
-                waiting = self._unsent.setdefault(name, {})
-                for step, text in points.items():
-                    waiting.setdefault(step, text)
+            for points in failed:
+                for name, texts in points.items():
+                    waiting = self._unsent.setdefault(name, {})
+                    for step, text in texts.items():
+                        waiting.setdefault(step, text)
+            self._taken = {}
 
     def _put(self, name: str, step: int, text: str, *, is_new: bool) -> None:
         series = self._series.get(name)

@@ -64,10 +64,10 @@ def test_points_that_could_not_be_sent_come_back_unless_a_newer_value_has_come()
     store.add(["train_loss"], 1, 1, [0.1])
     store.add(["train_loss"], 2, 1, [0.2])
     taken = store.take_unsent()
-    assert store.unsent_count == 0
+    assert store.unsent_count == 2, "they are on their way"
     assert store.acknowledged_steps()["train_loss"] == {1, 2}
     store.add(["train_loss"], 2, 1, [0.9])
-    store.give_back(taken)
+    store.settle(taken)
     again = store.take_unsent()
     assert sorted(again["train_loss"]) == [1, 2]
     assert '"value":0.9' in again["train_loss"][2]
