@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from contracts.gym_overflow.classifier_mutants.rewritten import rewriting
@@ -10,6 +11,7 @@ from contracts.gym_overflow.recorded_answers import measured_answers, reference_
 from contracts.gym_overflow.sides import classifier
 
 if TYPE_CHECKING:
+    from contracts.gym_overflow.gym import GymSource
     from contracts.gym_overflow.recorded_answers import RecordedAnswer
 
 _STATUS = 400
@@ -22,6 +24,10 @@ def _measured(*, holding: str, lacking: str = "\0") -> RecordedAnswer:
         for answer in measured_answers()
         if answer.classified and holding in answer.body and lacking not in answer.body
     )
+
+
+def _every_error(source: GymSource) -> GymSource:
+    return replace(source, text=source.text.replace(f"== {_STATUS}", f">= {_STATUS}"))
 
 
 _LENGTH_ONLY = _measured(holding="context length", lacking="max_tokens")
@@ -51,8 +57,9 @@ classifier.mutant("GO-M513c", killed_by="GO-513", witness=_LENGTH_ONLY)(
     rewriting("looks for status 413", lambda source: rewrite.change_status(source, _STATUS, 413))
 )
 classifier.mutant("GO-M514a", killed_by="GO-514")(
-    rewriting("looks for the words whatever the status", rewrite.swap_and_or)
+    rewriting("lets the words decide without the status, with `or` between them", rewrite.swap_and_or)
 )
 classifier.mutant("GO-M514b", killed_by="GO-514")(
     rewriting("looks for status 500", lambda source: rewrite.change_status(source, _STATUS, 500))
 )
+classifier.mutant("GO-M514c", killed_by="GO-514")(rewriting("takes every status from 400 on for a 400", _every_error))

@@ -55,6 +55,15 @@ def is_client_error(answer: Answer) -> bool:
     return answer.status in _CLIENT_ERRORS and not is_refusal(answer)
 
 
+def _as_object(sent: Any, content: bytes | None) -> dict[str, Any]:
+    if content is not None:
+        try:
+            sent = json.loads(content)
+        except ValueError:
+            return {}
+    return sent if isinstance(sent, dict) else {}
+
+
 class Tampering(EndpointWrapper):
     """Lets every request through and may exchange the answer."""
 
@@ -69,7 +78,7 @@ class Tampering(EndpointWrapper):
     ) -> Answer:
         """Forward the request, and tamper with the answer."""
         answer = super().request(method, path, json=json, content=content, headers=headers)
-        return self.tampered(path, json if isinstance(json, dict) else {}, answer)
+        return self.tampered(path, _as_object(json, content), answer)
 
     def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
         """What is answered instead; ``body`` is empty where it is no JSON object."""
