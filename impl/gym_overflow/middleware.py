@@ -27,7 +27,7 @@ from impl.gym_overflow.judge import Evidence, Verdict, judge
 from impl.gym_overflow.overflow import OVERFLOW_STATUS, context_length_overflow_message, overflow_error
 from impl.gym_overflow.prompts import OUTPUT_CAPS, is_inference_route
 from impl.gym_overflow.recognise import recognise
-from impl.gym_overflow.rephrase import rephrase
+from impl.gym_overflow.rephrase import as_error_object, rephrase
 from impl.gym_overflow.token_count import TokenCounter, TokenizeRoute, after_truncation
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class OverflowMiddleware:
     """ASGI middleware that keeps overflows and all other errors apart for Gym's classifier.
 
     An error that is an overflow leaves as 400 with the reference's words and the true numbers; any other error keeps
-    its status and loses the classifier's trigger words. Where the server refuses only the requested output, the
-    request is repeated once with what fits. An exception that the application lets escape is judged likewise, and
-    raised again unless it is an overflow.
+    its status and loses the classifier's trigger words; a framework's own error becomes an error object. Where the
+    server refuses only the requested output, the request is repeated once with what fits. An exception that the
+    application lets escape is judged likewise, and raised again unless it is an overflow.
     """
 
     def __init__(self, app: ASGIApp, count_tokens: TokenCounter | None = None) -> None:
@@ -90,7 +90,8 @@ class OverflowMiddleware:
         elif answer.escaped is not None:
             raise answer.escaped
         else:
-            await answer.with_body(rephrase(answer.body)).send(send)
+            body = as_error_object(answer.body, answer.status) if request.complete else answer.body
+            await answer.with_body(rephrase(body)).send(send)
         return verdict.decided_by
 
     async def _ask(self, request: HeldRequest, send: Send) -> HeldAnswer | None:

@@ -276,6 +276,14 @@ def test_unrelated_errors_lose_only_the_trigger_words(response: Response) -> Non
     assert b"tokens" in answer.body.lower()
 
 
+@pytest.mark.parametrize("status", [400, 404, 405])
+def test_a_frameworks_own_error_becomes_an_error_object(status: int) -> None:
+    detail = JSONResponse({"detail": "no max_tokens here"}, status)
+    answer = ask(WordServer(lambda _: detail).app, {"messages": user(1)})
+    error = {"message": "no max-tokens here", "type": "invalid_request_error", "param": None, "code": status}
+    assert (answer.status, json.loads(answer.body)) == (status, {"error": error})
+
+
 @given(st.binary(), st.sampled_from([b"max_tokens", b"context length", b"Context LENGTH", b"MAX_tokens"]), st.binary())
 def test_rephrasing_keeps_every_other_byte(before: bytes, word: bytes, after: bytes) -> None:
     whole = before + word + after
