@@ -134,8 +134,7 @@ class HangsInATaskGroup(Right):
         async def both() -> None:
             async with asyncio.TaskGroup() as group:
                 group.create_task(asyncio.sleep(60))
-                while True:
-                    await asyncio.sleep(0.01)
+                await asyncio.Event().wait()
 
         asyncio.run(both())
         raise AssertionError

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from toy_echo import SOURCE, Number, numbers
 
 from contracts import Check, Contract, Level, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from toy_echo import echo
@@ -14,6 +13,9 @@ from typer.testing import CliRunner
 from contracts.cli import app
 from contracts.report.report import ExitCode
 from contracts.report.stream import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("toy_room")
 Call = Callable[..., Any]
@@ -92,7 +94,7 @@ def test_an_adapter_is_closed(call: Call, name: str, closing: str) -> None:
 def test_mutants_prints_the_kill_matrix(call: Call) -> None:
     result = call("mutants", *adapter("Right"))
     assert (result.exit_code, last(result)) == (0, "6 killed, 0 survived, 0 inconclusive")
-    assert "| TY-M101a | TY-101              | adds one to every number" in result.stdout
+    assert "| TY-M101a | TY-101              | Adds one to every number" in result.stdout
     assert "controls: 1 held, 0 refused" in result.stdout
 
 
@@ -126,7 +128,7 @@ def test_explain_prints_everything_about_a_check(call: Call) -> None:
         "Usual cause: a set.",
         "Source: toy/echo README - an echo gives back what it was given",
         "Needs: batches",
-        "  TY-M201a: gives a batch back from its end",
+        "  TY-M201a: Gives a batch back from its end",
     ):
         assert line in result.stdout.splitlines()
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import toy_echo
 from typer.testing import CliRunner
 
+import contracts
 from contracts import rooms
 from contracts.cli import app
 from contracts.report.report import ExitCode
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("toy_room")
 Refused = Callable[..., str]
@@ -89,7 +94,9 @@ def test_an_empty_option_does_not_stand_for_its_default(
 
 def test_a_module_that_is_not_there(refused: Refused) -> None:
     line = refused(ExitCode.ERROR, "run", *TOY, "no_such_module:factory")
-    assert line.startswith("cannot import no_such_module: No module named 'no_such_module'; is no_such_module installed?")
+    assert line.startswith(
+        "cannot import no_such_module: No module named 'no_such_module'; is no_such_module installed?"
+    )
 
 
 def test_a_factory_that_is_not_there(refused: Refused) -> None:
@@ -138,8 +145,6 @@ def test_two_adapters_of_one_name(refused: Refused) -> None:
 
 def test_an_adapter_for_several_sides(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(rooms.ROOMS, "toy", ("echo", "twin"))
-    import toy_echo  # noqa: PLC0415 - the zoo is importable once the folder's conftest ran
-
     monkeypatch.setattr(toy_echo, "twin", toy_echo.echo, raising=False)
     line = refused(ExitCode.USAGE, "run", "toy", "--adapter", "toy_adapters:right")
     assert line.startswith("--adapter needs one side: ")
@@ -181,9 +186,11 @@ def test_a_file_that_is_no_report(refused: Refused, tmp_path: Path, text: str, c
 
 
 @pytest.mark.parametrize("option", ["--html", "--markdown", "--badge"])
-def test_a_view_that_cannot_be_written(refused: Refused, tmp_path: Path, option: str) -> None:
+def test_a_view_that_cannot_be_written(refused: Refused, option: str) -> None:
     CliRunner().invoke(app, ["run", "--profile", "smoke", "--report", "r.jsonl"], catch_exceptions=False)
-    assert "No such file or directory: 'missing/view'" in refused(ExitCode.USAGE, "report", "r.jsonl", option, "missing/view")
+    assert "No such file or directory: 'missing/view'" in refused(
+        ExitCode.USAGE, "report", "r.jsonl", option, "missing/view"
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,8 +220,6 @@ def test_a_room_whose_needs_are_not_installed(
     refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
 ) -> None:
     monkeypatch.setattr(rooms, "ROOMS", {"needy_room": ("side",)})
-    import contracts  # noqa: PLC0415 - its path is what is changed
-
     (tmp_path / "needy_room.py").write_text("import no_such_library\n")
     monkeypatch.setattr(contracts, "__path__", [*contracts.__path__, str(tmp_path)])
     assert refused(ExitCode.ERROR, command) == (
@@ -225,7 +230,7 @@ def test_a_room_whose_needs_are_not_installed(
 @pytest.mark.parametrize(
     "words",
     [["run", "--profile", "thorough"], ["run", "--nothing"], ["explain"], ["nothing"], ["run", "--only"]],
-    ids=lambda words: " ".join(words),
+    ids=" ".join,
 )
 def test_what_the_parser_refuses_is_a_usage_error(words: list[str]) -> None:
     result = CliRunner().invoke(app, words, catch_exceptions=False)

@@ -36,7 +36,7 @@ class Slow(Right):
 
 
 def started(words: list[str], environment: dict[str, str], folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - our own command
         [sys.executable, "-m", "toy_cli", *words],
         env=environment,
         cwd=folder,
@@ -88,7 +88,7 @@ def test_a_reader_that_leaves_gets_no_traceback(words: str, zoo_environment: dic
     os.close(reading)
     command = [sys.executable, "-m", "toy_cli", *words.split()]
     with os.fdopen(writing, "w") as stdout:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - our own command
             command, env=zoo_environment, cwd=tmp_path, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.stderr == ""
@@ -96,7 +96,7 @@ def test_a_reader_that_leaves_gets_no_traceback(words: str, zoo_environment: dic
 
 def test_head_gets_its_line(zoo_environment: dict[str, str], tmp_path: Path) -> None:
     command = f"{sys.executable} -m toy_cli list | head -1"
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - our own command
         ["/bin/sh", "-c", command], env=zoo_environment, cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("toy.echo 1.2: An echo against what it was given")
@@ -122,5 +122,21 @@ def test_an_adapter_of_the_current_folder_is_found(zoo_environment: dict[str, st
 @pytest.mark.parametrize("command", [["-m", "contracts"], [str(Path(sys.executable).with_name("contracts"))]])
 def test_both_names_of_the_command_work(command: list[str], tmp_path: Path) -> None:
     words = [sys.executable, *command] if command[0] == "-m" else command
-    done = subprocess.run([*words, "report", "--schema"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run([*words, "report", "--schema"], cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
     assert done.stdout.startswith("{")
+
+
+def test_a_real_room_runs_and_replays(tmp_path: Path) -> None:
+    def called(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "contracts", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+
+    listed = called("list", "gym_overflow.endpoint")
+    first = next(word for word in listed.stdout.split() if word.startswith("GO-"))
+    assert called("explain", first).stdout.startswith(f"{first} MUST of gym_overflow.endpoint, since 1.0")
+    done = called("run", "gym_overflow.endpoint", "--only", first, "--profile", "smoke", "--report", "r.jsonl")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "1 passed, 0 failed, 0 known, 0 skipped")
+    assert read(tmp_path / "r.jsonl").header.subjects[0].contract == "gym_overflow.endpoint"
+    proved = called("mutants", "gym_overflow.endpoint", "--only", first)
+    assert proved.returncode == 0
+    assert proved.stdout.splitlines()[-1].endswith(" killed, 0 survived, 0 inconclusive")

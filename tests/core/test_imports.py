@@ -20,7 +20,7 @@ HEAVY = {
 def loaded_by(code: str) -> set[str]:
     program = f"import sys, json; before = set(sys.modules); {code}; print(json.dumps([*set(sys.modules) - before]))"
     command = [sys.executable, "-P", "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -64,8 +64,8 @@ def test_the_plugin_imports_only_pytest() -> None:
 
 def test_a_pytest_run_without_contracts_loads_nothing_of_ours_but_the_plugin(tmp_path: object) -> None:
     code = (
-        "import pytest; pytest.main(['-q', '-p', 'no:cacheprovider', '-p', 'no:schemathesis', '-p', 'no:hypothesispytest'"
-        f", {str(tmp_path)!r}])"
+        "import pytest; pytest.main(['-q', '-p', 'no:cacheprovider', '-p', 'no:schemathesis', "
+        f"'-p', 'no:hypothesispytest', {str(tmp_path)!r}])"
     )
     loaded = loaded_by(code)
     assert {name for name in loaded if name.startswith("contracts")} == {"contracts", "contracts.pytest_plugin"}

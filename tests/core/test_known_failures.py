@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from toy_adapters import Crashes, Hasty, Lacks, Right, Rude
@@ -16,6 +15,9 @@ from contracts.known import known_failures_of
 from contracts.report.records import Result
 from contracts.report.report import ExitCode
 from contracts.verification import Target, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KNOWN = KnownFailure("it is rude", issue="toy/echo#1")
 LONG_AGO = "2020-01-31"

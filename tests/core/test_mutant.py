@@ -38,7 +38,7 @@ class Bare(Right):
 
 def greeting(contract: Contract[Any], body: Any, killed_by: str = "TY-102") -> Mutant[Any]:
     class Greets(Wrapper):
-        """greets in its own way"""
+        """Greets in its own way."""
 
         def greet(self) -> str:
             return body(self.inner)
@@ -76,13 +76,13 @@ def test_the_first_example_is_the_witness_of_a_mutant_that_names_none() -> None:
 def test_a_defect_that_the_check_does_not_see_survives(fresh: Contract[Any]) -> None:
     mutant = greeting(fresh, lambda inner: inner.greet())
     assert mutant.prove(Bare()).proof is Proof.SURVIVED
-    with pytest.raises(MutantSurvived, match=r"TY-M102a \(greets in its own way\): TY-102 passes with the defect"):
+    with pytest.raises(MutantSurvived, match=r"TY-M102a \(Greets in its own way\): TY-102 passes with the defect"):
         mutant.verify_killed(Bare())
 
 
 def test_a_defect_that_only_another_case_shows_survives(fresh: Contract[Any]) -> None:
     class Saturates(Wrapper):
-        """gives back 100 for everything above"""
+        """Gives back 100 for everything above."""
 
         def echo(self, value: int) -> int:
             return min(100, self.inner.echo(value))
@@ -124,7 +124,7 @@ def test_a_crash_and_a_hang_with_the_defect_are_no_kill(fresh: Contract[Any], bo
 
 def test_a_defect_that_cannot_be_put_on_the_adapter_is_no_kill(fresh: Contract[Any]) -> None:
     def wrap(_adapter: Any) -> Any:
-        """breaks while it wraps"""
+        """Breaks while it wraps."""
         raise LookupError("no such part")
 
     fresh.mutant("TY-M102a", killed_by="TY-102")(wrap)
@@ -135,7 +135,7 @@ def test_a_defect_that_cannot_be_put_on_the_adapter_is_no_kill(fresh: Contract[A
 
 def test_a_defect_that_takes_a_capability_away_is_no_kill() -> None:
     class Hides(Wrapper):
-        """hides a capability"""
+        """Hides a capability."""
 
         capabilities = frozenset()
 
@@ -209,7 +209,7 @@ def test_a_control_holds_only_if_the_check_passes_with_it(
     fresh: Contract[Any], body: Any, proof: Proof, reason: str
 ) -> None:
     class Greets(Wrapper):
-        """greets in its own way"""
+        """Greets in its own way."""
 
         def greet(self) -> str:
             return body(self.inner)

@@ -59,9 +59,7 @@ def test_one_test_per_check_named_by_its_id(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize("adapter", ["Right", "Wrong", "Lacks", "Crashes", "Claims"])
-def test_the_number_of_collected_checks_does_not_depend_on_the_adapter(
-    pytester: pytest.Pytester, adapter: str
-) -> None:
+def test_the_number_of_collected_checks_does_not_depend_on_the_adapter(pytester: pytest.Pytester, adapter: str) -> None:
     assert sum(run(pytester, adapter).parseoutcomes().values()) == 5
 
 
@@ -161,7 +159,9 @@ def test_without_the_capability_a_mutant_is_skipped_with_its_reason(pytester: py
 def test_mutants_follow_a_pinned_version(pytester: pytest.Pytester) -> None:
     result = prove(pytester, "Right", "version='1.0'")
     result.assert_outcomes(passed=6, skipped=1)
-    result.stdout.fnmatch_lines(["PASSED test_door.py::test_mutants[[]TY-M104a[]]", "SKIPPED*empty parameter set for (control)"])
+    result.stdout.fnmatch_lines(
+        ["PASSED test_door.py::test_mutants[[]TY-M104a[]]", "SKIPPED*empty parameter set for (control)"]
+    )
 
 
 def test_a_mutant_that_survives_fails(pytester: pytest.Pytester) -> None:
@@ -178,7 +178,7 @@ def test_a_mutant_that_survives_fails(pytester: pytest.Pytester) -> None:
     )
     result = pytester.runpytest_inprocess()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*MutantSurvived: TY-M101a (adds one to every number): TY-101 passes with the defect"])
+    result.stdout.fnmatch_lines(["*MutantSurvived: TY-M101a (Adds one to every number): TY-101 passes with the defect"])
 
 
 def test_the_markers_are_registered(pytester: pytest.Pytester) -> None:

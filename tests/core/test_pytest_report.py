@@ -54,10 +54,10 @@ def test_it_says_what_the_python_door_says(pytester: pytest.Pytester, name: str)
     assert (ours.header.profile, ours.checks) == (theirs.header.profile, theirs.checks)
 
 
-@pytest.mark.parametrize(("name", "until"), [("Rude", None), ("Right", None), ("Crashes", None), ("Rude", "2020-01-31")])
-def test_a_known_failure_counts_as_in_the_python_door(
-    pytester: pytest.Pytester, name: str, until: str | None
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "until"), [("Rude", None), ("Right", None), ("Crashes", None), ("Rude", "2020-01-31")]
+)
+def test_a_known_failure_counts_as_in_the_python_door(pytester: pytest.Pytester, name: str, until: str | None) -> None:
     ours = recorded(pytester, name, arguments="known_failures=KNOWN", until=until)
     known = {"TY-102": KnownFailure("it is rude", issue="toy/echo#1", until=until)}
     theirs = contracts.verify(echo, getattr(toy_adapters, name)(), profile="smoke", known_failures=known)

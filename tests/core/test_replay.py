@@ -61,7 +61,7 @@ class Quoted:
 
 
 @pytest.mark.parametrize(
-    "case", ["it's \"here\"", "", "{}", Colour.RED, Quoted("it's $HOME; `ls`\n\\"), 7, -1.5], ids=repr
+    "case", ['it\'s "here"', "", "{}", Colour.RED, Quoted("it's $HOME; `ls`\n\\"), 7, -1.5], ids=repr
 )
 def test_every_kind_of_case_comes_back_through_both_lines(case: object) -> None:
     seen = []
@@ -78,7 +78,20 @@ def test_every_kind_of_case_comes_back_through_both_lines(case: object) -> None:
     with invoked_as(Invocation("toy_adapters:right", ("--gym", "a b"))):
         words = shlex.split(failure.replay)
     assert words[:-1] == [
-        *("python -m contracts run toy.echo --only TY-101 --adapter toy_adapters:right --gym".split()),
+        *(
+            [
+                "python",
+                "-m",
+                "contracts",
+                "run",
+                "toy.echo",
+                "--only",
+                "TY-101",
+                "--adapter",
+                "toy_adapters:right",
+                "--gym",
+            ]
+        ),
         "a b",
         "--case",
     ]
@@ -90,7 +103,7 @@ def test_every_kind_of_case_comes_back_through_both_lines(case: object) -> None:
 def test_the_command_line_replays_the_case_alone(zoo_environment: dict[str, str]) -> None:
     def called(words: list[str]) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "toy_cli", *words]
-        return subprocess.run(command, env=zoo_environment, capture_output=True, text=True, check=False)
+        return subprocess.run(command, env=zoo_environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
 
     first = called(["run", "toy.echo", "--adapter", "toy_adapters:WrongAbove", "--only", "TY-101"])
     [line] = [line for line in first.stdout.splitlines() if line.startswith("  replay")]

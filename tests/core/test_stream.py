@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -25,6 +25,9 @@ from contracts.report.stream import (
     schema,
     write,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 #: No deadline: the machine may be busy.

@@ -114,8 +114,8 @@ def test_a_mutant_that_is_not_killed_is_explained_in_every_view(unproved: Report
 
 def test_controls_are_told_apart_in_the_kill_matrix() -> None:
     text = as_text(contracts.verify_mutants(echo, zoo.Right()))
-    assert re.search(r"TY-C103a \| tolerated by TY-103 \| drifts by half the budget +\| held", text)
-    assert re.search(r"TY-M103a \| TY-103 +\| drifts by twice the budget +\| killed", text)
+    assert re.search(r"TY-C103a \| tolerated by TY-103 \| Drifts by half the budget +\| held", text)
+    assert re.search(r"TY-M103a \| TY-103 +\| Drifts by twice the budget +\| killed", text)
 
 
 def test_markdown_has_the_totals_a_table_and_every_failure(zoo_report: Report) -> None:

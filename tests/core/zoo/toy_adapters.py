@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from contracts.known import KnownFailure
+
 
 class Right:
     """Always right."""
@@ -165,7 +167,7 @@ class Closes(Right):
     name = "closes"
 
     def close(self) -> None:
-        print("closed", file=sys.stderr)
+        sys.stderr.write("closed\n")
 
 
 class BreaksOnClose(Right):
@@ -186,7 +188,7 @@ class Managed(Right):
         return Right()
 
     def __exit__(self, *_: object) -> None:
-        print("left", file=sys.stderr)
+        sys.stderr.write("left\n")
 
 
 class Expects(Rude):
@@ -195,8 +197,6 @@ class Expects(Rude):
     name = "expects"
 
     def __init__(self) -> None:
-        from contracts.known import KnownFailure
-
         self.known_failures = {"TY-102": KnownFailure("it is rude", issue="toy/echo#1")}
 
 
@@ -206,8 +206,6 @@ class ExpectsUnknown(Right):
     name = "expects unknown"
 
     def __init__(self) -> None:
-        from contracts.known import KnownFailure
-
         self.known_failures = {"TY-999": KnownFailure("nothing", issue="toy/echo#2")}
 
 

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from hypothesis import strategies as st
+
 from contracts.contract import Contract
 from contracts.level import Level
 from contracts.mutant import Wrapper
@@ -51,8 +53,6 @@ echo: Contract[EchoAdapter] = Contract(
 
 
 def numbers() -> SearchStrategy[Number]:
-    from hypothesis import strategies as st
-
     return st.builds(Number, st.integers(-1000, 1000))
 
 
@@ -131,7 +131,7 @@ def small_numbers_are_said_at_once(check: Check[EchoAdapter], adapter: EchoAdapt
 
 @echo.mutant("TY-M101a", killed_by="TY-101")
 class AddsOne(Wrapper):
-    """adds one to every number"""
+    """Adds one to every number."""
 
     def echo(self, value: int) -> int:
         return self.inner.echo(value) + 1
@@ -139,7 +139,7 @@ class AddsOne(Wrapper):
 
 @echo.mutant("TY-M101b", killed_by="TY-101", witness=Number(150))
 class Saturates(Wrapper):
-    """gives back 100 for everything above"""
+    """Gives back 100 for everything above."""
 
     def echo(self, value: int) -> int:
         return min(100, self.inner.echo(value))
@@ -147,7 +147,7 @@ class Saturates(Wrapper):
 
 @echo.mutant("TY-M102a", killed_by="TY-102")
 class IsRude(Wrapper):
-    """says nothing when greeted"""
+    """Says nothing when greeted."""
 
     def greet(self) -> str:
         return ""
@@ -155,7 +155,7 @@ class IsRude(Wrapper):
 
 @echo.mutant("TY-M103a", killed_by="TY-103")
 class DriftsByTwice(Wrapper):
-    """drifts by twice the budget"""
+    """Drifts by twice the budget."""
 
     def measure(self) -> float:
         return self.inner.measure() + 2 * DRIFT_BUDGET
@@ -163,7 +163,7 @@ class DriftsByTwice(Wrapper):
 
 @echo.control("TY-C103a", tolerated_by="TY-103")
 class DriftsByHalf(Wrapper):
-    """drifts by half the budget"""
+    """Drifts by half the budget."""
 
     def measure(self) -> float:
         return self.inner.measure() + DRIFT_BUDGET / 2
@@ -171,14 +171,14 @@ class DriftsByHalf(Wrapper):
 
 @echo.mutant("TY-M104a", killed_by="TY-104")
 class Remembers(Wrapper):
-    """keeps what it was asked"""
+    """Keeps what it was asked."""
 
     memory = "everything"
 
 
 @echo.mutant("TY-M201a", killed_by="TY-201")
 class Reverses(Wrapper):
-    """gives a batch back from its end"""
+    """Gives a batch back from its end."""
 
     def echo_all(self, values: list[int]) -> list[int]:
         return self.inner.echo_all(values)[::-1]
@@ -186,7 +186,7 @@ class Reverses(Wrapper):
 
 @echo.mutant("TY-M301a", killed_by="TY-301")
 class Stutters(Wrapper):
-    """gives back twice the number"""
+    """Gives back twice the number."""
 
     def echo(self, value: int) -> int:
         return 2 * self.inner.echo(value)
