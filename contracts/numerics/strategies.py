@@ -34,9 +34,9 @@ def pairs() -> SearchStrategy[ParityCase]:
     return st.builds(
         ParityCase,
         seed=_SEEDS,
-        sequences=st.integers(4, 12),
-        prompt=st.integers(2, 16),
-        generated=st.integers(12, 24),
+        sequences=st.integers(1, 3),
+        prompt=st.integers(2, 12),
+        generated=st.integers(1, 6),
     )
 
 

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
+from impl.numerics import metrics
 from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
+from impl.numerics.config import validate_fp32_lm_head_config
+from impl.numerics.mismatch_report import mismatch_sums, sequence_mult_prob_error
 from impl.numerics.torch_engine import TorchEngine
 
 if TYPE_CHECKING:
@@ -88,3 +91,71 @@ def torch_trainer() -> TorchAdapter:
 def head() -> tuple[TorchAdapter, ...]:
     """Both sides, each as one engine."""
     return torch_rollout(), torch_trainer()
+
+
+class TorchPair:
+    """Trainer and rollout engine on torch, with the trainer's metrics and the configuration's validation.
+
+    Attributes:
+        train: the trainer's side.
+        rollout: the rollout engine's side.
+    """
+
+    name = "torch-pair"
+    version = str(torch.__version__)
+    capabilities = frozenset({"refit", "metrics", "config"})
+
+    def __init__(self, train: Any = None, rollout: Any = None) -> None:
+        self.train = train or torch_trainer()
+        self.rollout = rollout or torch_rollout()
+
+    def mismatch(
+        self,
+        lp_gen: NDArray[np.float64],
+        lp_train: NDArray[np.float64],
+        mask: NDArray[np.float64],
+        *,
+        global_valid_tokens: int | None = None,
+    ) -> dict[str, float]:
+        """The mismatch metrics of `impl.numerics.metrics`, and ``largest_gap``.
+
+        Raises:
+            NoTokensError: no valid token in the batch.
+            NonFiniteLogprobError: a valid token is not finite.
+        """
+        tensors = tuple(map(torch.from_numpy, (lp_gen, lp_train, mask)))
+        means = (
+            metrics.token_mult_prob_error,
+            metrics.gen_kl_error,
+            metrics.policy_kl_error,
+            metrics.js_divergence_error,
+            metrics.sampling_importance_ratio,
+        )
+        found = {mean.__name__: mean(*tensors, global_valid_tokens=global_valid_tokens) for mean in means}
+        return {**found, "largest_gap": mismatch_sums(*tensors).largest_gap}
+
+    def keep_sequences(
+        self,
+        lp_gen: NDArray[np.float64],
+        lp_train: NDArray[np.float64],
+        mask: NDArray[np.float64],
+        *,
+        threshold: float,
+    ) -> list[bool]:
+        """Which sequences are trained on; see `SequenceErrors.keep`."""
+        tensors = tuple(map(torch.from_numpy, (lp_gen, lp_train, mask)))
+        kept: list[bool] = sequence_mult_prob_error(*tensors).keep(threshold).tolist()
+        return kept
+
+    def validate(self, config: Mapping[str, Any]) -> None:
+        """Validate a policy configuration.
+
+        Raises:
+            HeadConfigError: the heads would not match.
+        """
+        validate_fp32_lm_head_config(config)
+
+
+def parity() -> TorchPair:
+    """Both sides together."""
+    return TorchPair()

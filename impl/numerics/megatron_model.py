@@ -20,10 +20,10 @@ from impl.numerics.megatron_head import apply_lm_head_mode, pass_numerics_to_mod
 from impl.numerics.megatron_weights import to_megatron
 
 if TYPE_CHECKING:
-    from impl.numerics.config import MegatronConfig
     from collections.abc import Sequence
 
     from impl.numerics.checkpoint import HeadShape, LlamaShape, State
+    from impl.numerics.config import MegatronConfig
 
 
 def start_group(rank: int, size: int, rendezvous: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -35,3 +37,12 @@ class PrefixCache:
     def clear(self) -> None:
         """Forget everything."""
         self._blocks.clear()
+
+
+def join_caches(caches: Sequence[list[KeysValues] | None]) -> list[KeysValues] | None:
+    """Put the caches of several sequences of equal length into one batch; None where they are None."""
+    known = [cache for cache in caches if cache is not None]
+    if not known:
+        return None
+    layers = zip(*known, strict=True)
+    return [(torch.cat([k for k, _ in layer]), torch.cat([v for _, v in layer])) for layer in layers]

@@ -16,7 +16,7 @@ from torch.nn import functional
 from impl.numerics.drafter import Drafter
 from impl.numerics.llama import HeadStrategy, Llama
 from impl.numerics.matmul_precision import matmul_flags
-from impl.numerics.prefix_cache import PrefixCache
+from impl.numerics.prefix_cache import PrefixCache, join_caches
 from impl.numerics.quantized import refuse_quantized_layer
 from impl.numerics.refit_hooks import WorkerHeads
 from impl.numerics.torch_refit import Refit
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from impl.numerics.checkpoint import HeadShape, LlamaShape, State
+    from impl.numerics.llama import KeysValues
 
 
 class EngineStateError(RuntimeError):
@@ -169,7 +170,17 @@ class TorchEngine:
     @torch.no_grad()
     def generate(self, prompts: Sequence[Sequence[int]], *, max_tokens: int, seed: int) -> list[Sample]:
         """Sample ``max_tokens`` after each prompt at temperature 1, token by token from the cache."""
-        return [self._continue(list(prompt), max_tokens, seed + i) for i, prompt in enumerate(prompts)]
+        known = [self._prefixes.longest(prompt) for prompt in prompts]
+        groups: dict[tuple[int, int], list[int]] = {}
+        for i, (prompt, (length, _)) in enumerate(zip(prompts, known, strict=True)):
+            groups.setdefault((len(prompt), length), []).append(i)
+        samples: dict[int, Sample] = {}
+        for (_, length), members in groups.items():
+            past = join_caches([known[i][1] for i in members])
+            batch = torch.tensor([list(prompts[i]) for i in members])
+            seeds = [seed + i for i in members]
+            samples |= dict(zip(members, self._continue(batch, length, past, max_tokens, seeds), strict=True))
+        return [samples[i] for i in range(len(prompts))]
 
     def refit(
         self,
@@ -241,28 +252,35 @@ class TorchEngine:
         return mine
 
     def _forward(
-        self, batch: torch.Tensor, past: list[tuple[torch.Tensor, torch.Tensor]] | None = None
-    ) -> tuple[torch.Tensor, list[tuple[torch.Tensor, torch.Tensor]]]:
+        self, batch: torch.Tensor, past: list[KeysValues] | None = None
+    ) -> tuple[torch.Tensor, list[KeysValues]]:
         if self._unusable:
             raise EngineStateError(f"{self._unusable}: refit all weights before the next forward")
         hidden, caches = self.model.model(batch.to(self.device), past)
         return hidden, caches
 
-    def _continue(self, prompt: list[int], max_tokens: int, seed: int) -> Sample:
-        rng = torch.Generator().manual_seed(seed)
-        known, past = self._prefixes.longest(prompt)
-        hidden, past = self._forward(torch.tensor([prompt[known:]]), past)
-        self._prefixes.keep(prompt, past)
-        tokens: list[int] = []
-        logprobs: list[float] = []
+    def _continue(
+        self, prompts: torch.Tensor, known: int, past: list[KeysValues] | None, max_tokens: int, seeds: Sequence[int]
+    ) -> list[Sample]:
+        """Sample after prompts of equal length whose first ``known`` tokens are in ``past``."""
+        generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+        hidden, past = self._forward(prompts[:, known:], past)
+        for i, prompt in enumerate(prompts.tolist()):
+            self._prefixes.keep(prompt, [(k[i : i + 1], v[i : i + 1]) for k, v in past])
+        tokens: list[torch.Tensor] = []
+        logprobs: list[torch.Tensor] = []
         while True:
-            spread = functional.log_softmax(self.model.compute_logits(hidden[0, -1]).float(), dim=-1).cpu()
-            token = int(torch.multinomial(spread.double().exp(), 1, generator=rng))
-            tokens.append(token)
-            logprobs.append(float(spread[token]))
+            spread = functional.log_softmax(self.model.compute_logits(hidden[:, -1]).float(), dim=-1).cpu()
+            drawn = [
+                torch.multinomial(row.double().exp(), 1, generator=generator)
+                for row, generator in zip(spread, generators, strict=True)
+            ]
+            tokens.append(torch.cat(drawn))
+            logprobs.append(spread.gather(-1, tokens[-1][:, None])[:, 0])
             if len(tokens) == max_tokens:
-                return Sample(tuple(tokens), tuple(logprobs))
-            hidden, past = self._forward(torch.tensor([[token]]), past)
+                rows = torch.stack(tokens, 1).tolist(), torch.stack(logprobs, 1).double().tolist()
+                return [Sample(tuple(t), tuple(lp)) for t, lp in zip(*rows, strict=True)]
+            hidden, past = self._forward(tokens[-1][:, None], past)
 
 
 def prefill_of(hidden: torch.Tensor, logits: torch.Tensor, tokens: Sequence[int]) -> Prefill:

@@ -12,6 +12,7 @@ from contracts.numerics.altered import AlteredPrefill, prefill_with
 from contracts.numerics.defects import EngineDefect, seeded
 from contracts.numerics.oracle import Head, round_to_bf16, token_logprobs
 from contracts.numerics.protocols import HEAD, PLAIN
+from contracts.numerics.shared_defects import OneStepBehind, ShiftedByOneToken
 from contracts.numerics.sides import head
 
 if TYPE_CHECKING:
@@ -91,16 +92,7 @@ def logits_off_by_half_a_budget(adapter: Any) -> Any:
     return seeded(shifted_logits(0.5))(adapter)
 
 
-@head.mutant("NU-M103b", killed_by="NU-103")
-class OneStepBehind(Wrapper):
-    """computes with a head one optimizer step old"""
-
-    def start(self, weights: Mapping[str, F32] | None, *, mode: HeadMode, head: HeadShape = PLAIN) -> Any:
-        if weights is not None and HEAD in weights and mode == "fp32":
-            step = np.float32(budgets.BF16_UNIT) * np.sign(np.sin(np.arange(weights[HEAD].size))).astype(np.float32)
-            moved = round_to_bf16(weights[HEAD] * (1 + step.reshape(weights[HEAD].shape)))
-            weights = {**weights, HEAD: moved}
-        return self.inner.start(weights, mode=mode, head=head)
+head.mutant("NU-M103b", killed_by="NU-103")(OneStepBehind)
 
 
 @head.mutant("NU-M104a", killed_by="NU-104")
@@ -133,14 +125,6 @@ def logprobs_off_by_two_budgets(adapter: Any) -> Any:
 def logprobs_off_by_half_a_budget(adapter: Any) -> Any:
     """adds half the budget of an fp32 softmax to every logprob"""
     return seeded(shifted_logprobs(0.5))(adapter)
-
-
-class ShiftedByOneToken(EngineDefect):
-    """Answers each token's logprob with its successor's."""
-
-    def prefill(self, tokens: Sequence[int]) -> AlteredPrefill:
-        found = self.inner.prefill(tokens)
-        return prefill_with(found, logprobs=np.roll(found.logprobs, -1))
 
 
 @head.mutant("NU-M105b", killed_by="NU-105")
