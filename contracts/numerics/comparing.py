@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contracts.numerics.oracle import mismatch
-from contracts.numerics.parity_checks.playing import body_gaps, play, weights_of
+from contracts.numerics.playing import body_gaps, play, weights_of
 
 if TYPE_CHECKING:
     from contracts.numerics.cases import ParityCase
-    from contracts.numerics.protocols import HeadMode, Pair
+    from contracts.numerics.protocols import EnginePair, HeadMode
 
 #: Row to the modes of rollout and trainer.
 WAYS: dict[str, tuple[HeadMode, HeadMode]] = {
@@ -30,7 +30,7 @@ BF16_STEP = 0.125
 Rows = dict[str, list[dict[str, float]]]
 
 
-def compare(pair: Pair, case: ParityCase, seeds: int) -> Rows:
+def compare(pair: EnginePair, case: ParityCase, seeds: int) -> Rows:
     """Play a case on several checkpoints in all four ways.
 
     Args:

@@ -156,9 +156,10 @@ class Engine(Protocol):
 class EngineAdapter(Protocol):
     """Starts engines of one kind."""
 
-    name: str
-    capabilities: frozenset[str]
-
+    @property
+    def name(self) -> str: ...  # noqa: D102 - unique among the adapters of a run
+    @property
+    def capabilities(self) -> frozenset[str]: ...  # noqa: D102 - names from `contracts.numerics.sides`
     @property
     def vocab(self) -> int:
         """Tokens of the vocabulary."""
@@ -170,13 +171,21 @@ class EngineAdapter(Protocol):
         """Start an engine, on dummy weights if ``weights`` is None."""
 
 
-class Pair(Protocol):
-    """A trainer and a rollout engine that read one checkpoint format, and what stands between them."""
+class EnginePair(Protocol):
+    """A trainer and a rollout engine that read one checkpoint format."""
 
-    name: str
-    capabilities: frozenset[str]
-    train: EngineAdapter
-    rollout: EngineAdapter
+    @property
+    def name(self) -> str: ...  # noqa: D102 - as every adapter's
+    @property
+    def capabilities(self) -> frozenset[str]: ...  # noqa: D102 - as every adapter's
+    @property
+    def train(self) -> EngineAdapter: ...  # noqa: D102 - the trainer's side
+    @property
+    def rollout(self) -> EngineAdapter: ...  # noqa: D102 - the rollout engine's side
+
+
+class Pair(EnginePair, Protocol):
+    """The two engines and what stands between them; each method belongs to the capability that it names."""
 
     def mismatch(
         self, lp_gen: F64, lp_train: F64, mask: F64, *, global_valid_tokens: int | None = None

@@ -10,7 +10,7 @@ from contracts.numerics import budgets
 from contracts.numerics.cases import ParityCase
 from contracts.numerics.observation import running
 from contracts.numerics.parity_checks import origins
-from contracts.numerics.parity_checks.playing import body_gaps, largest, weights_of
+from contracts.numerics.playing import body_gaps, largest, weights_of
 from contracts.numerics.sides import parity
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from contracts.numerics.cases import ParityCase
 from contracts.numerics.observation import running
 from contracts.numerics.oracle import Head, mismatch
 from contracts.numerics.parity_checks import origins
-from contracts.numerics.parity_checks.playing import body_gaps, largest, play, sample_and_score, weights_of
+from contracts.numerics.playing import body_gaps, largest, play, sample_and_score, weights_of
 from contracts.numerics.protocols import HeadShape
 from contracts.numerics.sides import parity
 from contracts.numerics.updates import updated

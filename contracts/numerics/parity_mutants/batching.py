@@ -9,7 +9,7 @@ import numpy as np
 from contracts.numerics import budgets
 from contracts.numerics.defects import EngineDefect, seeded
 from contracts.numerics.pair_defects import sides
-from contracts.numerics.parity_checks.playing import body_gaps, largest
+from contracts.numerics.playing import body_gaps, largest
 from contracts.numerics.sides import parity
 
 if TYPE_CHECKING:

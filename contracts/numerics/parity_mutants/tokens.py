@@ -11,7 +11,7 @@ from contracts.numerics.altered import AlteredPrefill, AlteredSample, prefill_wi
 from contracts.numerics.defects import EngineDefect, seeded
 from contracts.numerics.oracle import Head, token_logprobs
 from contracts.numerics.pair_defects import AlteredScores, StaysBf16, sides
-from contracts.numerics.parity_checks.playing import body_gaps, largest
+from contracts.numerics.playing import body_gaps, largest
 from contracts.numerics.shared_defects import OneStepBehind, ShiftedByOneToken
 from contracts.numerics.sides import parity
 from contracts.numerics.stale import StaleHead

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from contracts.numerics.cases import ParityCase
-    from contracts.numerics.protocols import F32, F64, Engine, HeadMode, Pair
+    from contracts.numerics.protocols import F32, F64, Engine, EnginePair, HeadMode
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Batch:
     lp_train: F64
 
 
-def weights_of(pair: Pair, case: ParityCase) -> Mapping[str, F32]:
+def weights_of(pair: EnginePair, case: ParityCase) -> Mapping[str, F32]:
     """The checkpoint of a case."""
     return pair.rollout.checkpoint(case.seed)
 
 
-def play(pair: Pair, case: ParityCase, *, train: HeadMode = "fp32", rollout: HeadMode = "fp32") -> Batch:
+def play(pair: EnginePair, case: ParityCase, *, train: HeadMode = "fp32", rollout: HeadMode = "fp32") -> Batch:
     """Start both engines on one checkpoint, sample, and score on both sides."""
     weights = weights_of(pair, case)
     with ExitStack() as stack:
@@ -51,7 +51,7 @@ def play(pair: Pair, case: ParityCase, *, train: HeadMode = "fp32", rollout: Hea
         return sample_and_score(pair, case, generator, scorer)
 
 
-def sample_and_score(pair: Pair, case: ParityCase, generator: Engine, scorer: Engine) -> Batch:
+def sample_and_score(pair: EnginePair, case: ParityCase, generator: Engine, scorer: Engine) -> Batch:
     """Sample on one engine and score on both."""
     rng = np.random.default_rng(case.seed)
     prompts = rng.integers(0, pair.rollout.vocab, (case.sequences, case.prompt)).tolist()
@@ -71,7 +71,9 @@ def generated_part(scored: Sequence[F64], prompt: int) -> F64:
     return np.array([np.asarray(row, dtype=np.float64)[prompt - 1 :] for row in scored])
 
 
-def body_gaps(pair: Pair, weights: Mapping[str, F32], sequences: Sequence[Sequence[int]], prompt: int = 1) -> list[F64]:
+def body_gaps(
+    pair: EnginePair, weights: Mapping[str, F32], sequences: Sequence[Sequence[int]], prompt: int = 1
+) -> list[F64]:
     """What the bodies alone make of ``lp_gen - lp_train``: exact heads on their hidden states.
 
     Args:
