@@ -289,10 +289,8 @@ def test_an_error_inside_an_open_stream_is_not_touched() -> None:
 
         return StreamingResponse(pieces())
 
-    with InProcess(WordServer(broken).app) as live:
-        answer = live.request("POST", CHAT, json={"messages": user(1)})
-    assert answer.status == 200
-    assert answer.body == b"data: 1\n\n"
+    answer = ask(WordServer(broken).app, {"messages": user(1)})
+    assert (answer.status, answer.body) == (200, b"data: 1\n\n")
 
 
 def test_a_counter_that_fails_leaves_the_servers_answer() -> None:
