@@ -22,8 +22,8 @@ _LOG = logging.getLogger(__name__)
 ROUTINE_BUDGET = 8
 URGENT_BUDGET = 10
 
-#: Bytes of points that go into one append.
-APPEND_BYTES = 1 << 20
+#: Bytes of points that go into one append, until the service says that it is too much.
+APPEND_BYTES = 4 << 20
 
 _TOO_LARGE = 413
 _NO_SUCH_ROUTE = frozenset({404, 405, 501})
@@ -59,6 +59,7 @@ class Delivery:
         self._has_taken_over = False
         self._append_is_proved = False
         self._must_restore = False
+        self._append_bytes = APPEND_BYTES
         self._whole_bytes = 0
 
     def deliver(self, *, urgent: bool, final: bool, patience_s: float) -> bool:
@@ -118,7 +119,7 @@ class Delivery:
         self._append_is_proved = True
 
     def _append_unsent(self, patience_s: float) -> None:
-        waiting = list(_batches(self._state.series.take_unsent(), APPEND_BYTES))
+        waiting = list(_batches(self._state.series.take_unsent(), self._append_bytes))
         try:
             while waiting:
                 try:
@@ -126,7 +127,8 @@ class Delivery:
                 except RequestRefusedError as refused:
                     texts = [text for points in waiting[0].values() for text in points.values()]
                     if refused.status_code == _TOO_LARGE and len(texts) > 1:
-                        waiting[:1] = _batches(waiting[0], sum(map(len, texts)) // 2)
+                        self._append_bytes = sum(map(len, texts)) // 2
+                        waiting[:1] = _batches(waiting[0], self._append_bytes)
                     elif self._way is _Way.UNTRIED or refused.status_code in _NO_SUCH_ROUTE:
                         _LOG.info("the service does not append, whole series are sent instead: %s", refused)
                         self._way = _Way.WHOLE
