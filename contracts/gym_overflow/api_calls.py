@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
-from weakref import WeakKeyDictionary
 
 import requests
 import schemathesis
@@ -21,7 +20,7 @@ from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.core.transport import Response
 from schemathesis.generation import GenerationMode
 
-from contracts.mutant import Wrapper
+from contracts.gym_overflow.beneath import PerEndpoint
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 DOCUMENT = "/openapi.json"
 _CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
-_schemas: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -88,12 +86,15 @@ def departures(endpoint: Endpoint, case: ApiCall, answer: Answer) -> list[str]:
 
 
 def _schema(endpoint: Any) -> Any:
-    while isinstance(endpoint, Wrapper):
-        endpoint = endpoint.inner
-    if endpoint not in _schemas:
-        answer = endpoint.request("GET", DOCUMENT)
-        _schemas[endpoint] = schemathesis.openapi.from_dict(json.loads(answer.body))
-    return _schemas[endpoint]
+    return _schemas.of(endpoint)
+
+
+def _served_schema(endpoint: Any) -> Any:
+    answer = endpoint.request("GET", DOCUMENT)
+    return schemathesis.openapi.from_dict(json.loads(answer.body))
+
+
+_schemas = PerEndpoint(_served_schema)
 
 
 def _as_call(case: Any) -> ApiCall:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import weakref
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
-from contracts.mutant import Wrapper
+from contracts.gym_overflow.beneath import PerEndpoint
+from contracts.gym_overflow.judging import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _TOKENIZE = "/tokenize"
 _FILLERS = ("a", " a", " the")
+#: Two numbers of fillers whose counts are compared; the short ones are for small windows.
+_SPANS = ((8, 16), (2, 4), (1, 2))
 _ATTEMPTS = 6
 _NOT_COUNTED = {"stream", "stream_options", "n", "logprobs", "top_logprobs", "max_completion_tokens"}
 
@@ -58,20 +60,17 @@ class Ruler:
     """Counts tokens of final prompts on one endpoint."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        # A weak reference, since the ruler lives in a dictionary keyed by the endpoint.
+        # A weak reference, since the ruler is to be dropped with the endpoint.
         self._endpoint: Endpoint = weakref.proxy(endpoint)
         self._lines: dict[str, tuple[str, int]] = {}
         self._fillers: dict[str, tuple[str, ...]] = {}
+        self._refusal = "no answer states them"
         self._card: Mapping[str, Any] | None = None
 
-    @classmethod
-    def of(cls, endpoint: Any) -> Ruler:
+    @staticmethod
+    def of(endpoint: Any) -> Ruler:
         """The ruler of the endpoint beneath any wrapper."""
-        while isinstance(endpoint, Wrapper):
-            endpoint = endpoint.inner
-        if endpoint not in _rulers:
-            _rulers[endpoint] = cls(endpoint)
-        return _rulers[endpoint]
+        return _rulers.of(endpoint)
 
     @property
     def card(self) -> Mapping[str, Any]:
@@ -88,8 +87,8 @@ class Ruler:
                 self._card["id"]
             except (KeyError, IndexError, TypeError) as error:
                 raise PromptError(
-                    f"{self._endpoint.name}: GET /v1/models answered {answer.status} and lists no model; "
-                    f"give model= and window="
+                    f"{self._endpoint.name}: GET /v1/models lists no model; give model= and window= "
+                    f"(it was answered {shown(answer, 200)})"
                 ) from error
         return self._card
 
@@ -139,17 +138,23 @@ class Ruler:
         return self._lines[shape]
 
     def _measured(self, path: str, build: Callable[[str], dict[str, Any]]) -> tuple[str, int]:
-        short, long = 8, 16
-        for filler in self._fillers.get(path, _FILLERS):
-            first = self.count(path, build(filler * short))
-            second = self.count(path, build(filler * long))
-            if first is not None and second is not None and second - first == long - short:
-                self._fillers[path] = (filler,)
-                return filler, first - short
-        tried = " or ".join(map(repr, self._fillers.get(path, _FILLERS)))
+        fillers = self._fillers.get(path, _FILLERS)
+        counts: list[int | None] = []
+        for short, long in _SPANS:
+            for filler in fillers:
+                counts = [self.count(path, build(filler * repeats)) for repeats in (short, long)]
+                first, second = counts
+                if first is not None and second is not None and second - first == long - short:
+                    self._fillers[path] = (filler,)
+                    return filler, first - short
+        if None in counts:
+            raise NoRoomError(
+                f"{self._endpoint.name}: on {path} not even a prompt of one or two words is answered with its tokens "
+                f"in `usage`: {self._refusal}; use a larger window, or give count_tokens="
+            )
         raise PromptError(
-            f"{self._endpoint.name}: {tried} is not one token each on {path}, or prompts that short are refused; "
-            f"give count_tokens= or use a larger window"
+            f"{self._endpoint.name}: {' or '.join(map(repr, fillers))} is not one token each on {path}; "
+            f"give count_tokens="
         )
 
     def _counted_by_tokenize(self, body: Mapping[str, Any]) -> int:
@@ -157,21 +162,28 @@ class Ruler:
         if "input" in body:
             asked["messages"] = [{"role": "user", "content": body["input"]}]
         answer = self._endpoint.request("POST", _TOKENIZE, json=asked)
-        count = (_json(answer) or {}).get("count")
+        document = _json(answer)
+        count = document.get("count") if isinstance(document, dict) else None
         if not isinstance(count, int):
-            raise PromptError(f"{self._endpoint.name}: POST {_TOKENIZE} answered {answer.status} without a count")
+            raise PromptError(
+                f"{self._endpoint.name}: POST {_TOKENIZE} gives no count; it was answered {shown(answer, 200)}"
+            )
         return count
 
     def _counted_by_usage(self, path: str, body: Mapping[str, Any]) -> int | None:
         plain = {key: value for key, value in body.items() if key not in _NOT_COUNTED}
         plain["max_output_tokens" if path.endswith("/responses") else "max_tokens"] = 1
         answer = self._endpoint.request("POST", path, json=plain)
-        usage = (_json(answer) or {}).get("usage") or {}
+        document = _json(answer)
+        usage = document.get("usage") if isinstance(document, dict) else None
+        if not isinstance(usage, dict):
+            self._refusal = f"it is answered {shown(answer, 200)}"
+            return None
         count = usage.get("prompt_tokens", usage.get("input_tokens"))
         return count if isinstance(count, int) else None
 
 
-_rulers: WeakKeyDictionary[Any, Ruler] = WeakKeyDictionary()
+_rulers = PerEndpoint(Ruler)
 
 
 def _json(answer: Answer) -> Any:

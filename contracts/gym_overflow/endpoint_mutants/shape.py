@@ -18,6 +18,7 @@ from contracts.gym_overflow.endpoint_mutants.forging import (
 )
 from contracts.gym_overflow.fault import Fault, FaultyRequest
 from contracts.gym_overflow.probe import Route
+from contracts.gym_overflow.ruler import model_of
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class AcceptsEverything(Tampering):
     def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         if path != Route.CHAT or not is_client_error(answer):
             return answer
-        plain = {"model": self.inner.model, "messages": [{"role": "user", "content": "a"}], "max_tokens": 1}
+        plain = {"model": model_of(self), "messages": [{"role": "user", "content": "a"}], "max_tokens": 1}
         forged: Answer = self.inner.request("POST", path, json=plain)
         return forged
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import JSON_TYPE, OK, Forged, Tampering, with_words
+from contracts.gym_overflow.endpoint_mutants.forging import JSON_TYPE, OK, Forged, Tampering
 from contracts.gym_overflow.probe import Route
 from contracts.gym_overflow.ruler import window_of
 from contracts.gym_overflow.sides import endpoint
@@ -45,7 +45,10 @@ class CompletesWithAnError(Tampering):
     def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         if path != Route.CHAT or answer.status != OK:
             return answer
-        return with_words(answer, '"content":"', '"content":"the maximum context length is exceeded ')
+        document = json.loads(answer.body)
+        for choice in document["choices"]:
+            choice["message"]["content"] = "This model's maximum context length is exceeded."
+        return Forged(OK, json.dumps(document).encode(), JSON_TYPE)
 
 
 @endpoint.mutant("GO-M222a", killed_by="GO-222", witness=10)
