@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contracts.numerics.protocols import F32, EngineAdapter, HeadShape
 
 STEP = 2.0**-7
-"""Size of one optimizer step relative to a tensor's spread: about one bf16 step of a typical weight."""
+"""Size of one optimizer step relative to a tensor's median magnitude: about one bf16 step of a typical weight."""
 
 
 def optimizer_step(weights: Mapping[str, F32], names: frozenset[str], seed: int) -> dict[str, F32]:
@@ -24,7 +24,7 @@ def optimizer_step(weights: Mapping[str, F32], names: frozenset[str], seed: int)
     rng = np.random.default_rng(seed)
     moved = {}
     for name, weight in weights.items():
-        step = (STEP * weight.std() * rng.choice((-1.0, 1.0), weight.shape)).astype(np.float32)
+        step = (STEP * np.median(np.abs(weight)) * rng.choice((-1.0, 1.0), weight.shape)).astype(np.float32)
         moved[name] = round_to_bf16(weight + step) if name in names else weight
     return moved
 

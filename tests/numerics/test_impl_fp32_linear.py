@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -9,7 +11,7 @@ ROWS, HIDDEN, VOCAB = 48, 128, 320
 
 
 @pytest.fixture
-def tensors():
+def tensors() -> Any:
     torch.manual_seed(0)
     x = torch.randn(4, ROWS // 4, HIDDEN).bfloat16().requires_grad_()
     weight = (torch.randn(VOCAB, HIDDEN) * 2).bfloat16().requires_grad_()
@@ -17,7 +19,7 @@ def tensors():
     return x, weight, bias
 
 
-def reference(x, weight, bias):
+def reference(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> Any:
     x, weight, bias = (tensor.detach().double().requires_grad_() for tensor in (x, weight, bias))
     logits = x @ weight.t() + bias
     torch.logsumexp(logits, -1).sum().backward()
@@ -25,7 +27,7 @@ def reference(x, weight, bias):
 
 
 @pytest.mark.parametrize("tf32", [False, True])
-def test_logits_are_fp32_and_off_the_bf16_grid(tensors, tf32):
+def test_logits_are_fp32_and_off_the_bf16_grid(tensors: tuple[torch.Tensor, ...], *, tf32: bool) -> None:
     logits = fp32_linear(*tensors, tf32=tf32)
     exact, *_ = reference(*tensors)
     assert logits.dtype == torch.float32
@@ -36,7 +38,9 @@ def test_logits_are_fp32_and_off_the_bf16_grid(tensors, tf32):
 
 
 @pytest.mark.parametrize("tf32", [False, True])
-def test_gradients_arrive_in_each_tensors_dtype_within_one_bf16_rounding(tensors, tf32):
+def test_gradients_arrive_in_each_tensors_dtype_within_one_bf16_rounding(
+    tensors: tuple[torch.Tensor, ...], *, tf32: bool
+) -> None:
     torch.logsumexp(fp32_linear(*tensors, tf32=tf32), -1).sum().backward()
     _, *exact = reference(*tensors)
     for tensor, wanted in zip(tensors, exact, strict=True):
@@ -46,10 +50,10 @@ def test_gradients_arrive_in_each_tensors_dtype_within_one_bf16_rounding(tensors
         assert error < 2**-8
 
 
-def test_no_fp32_copy_is_kept_for_the_backward(tensors):
+def test_no_fp32_copy_is_kept_for_the_backward(tensors: tuple[torch.Tensor, ...]) -> None:
     saved = []
 
-    def pack(tensor):
+    def pack(tensor: Any) -> Any:
         saved.append(tensor)
         return tensor
 
@@ -60,7 +64,9 @@ def test_no_fp32_copy_is_kept_for_the_backward(tensors):
     assert any(tensor.data_ptr() == weight.data_ptr() for tensor in saved)
 
 
-def test_a_hidden_state_already_in_fp32_is_saved_narrow_when_it_holds_bf16_values(tensors):
+def test_a_hidden_state_already_in_fp32_is_saved_narrow_when_it_holds_bf16_values(
+    tensors: tuple[torch.Tensor, ...],
+) -> None:
     saved = []
     x, weight, _ = tensors
     with torch.autograd.graph.saved_tensors_hooks(lambda t: (saved.append(t), t)[1], lambda t: t):
@@ -73,7 +79,7 @@ def test_a_hidden_state_already_in_fp32_is_saved_narrow_when_it_holds_bf16_value
     assert torch.equal(tensors[1].grad, again)
 
 
-def test_autocast_does_not_take_the_head_back_to_bf16(tensors):
+def test_autocast_does_not_take_the_head_back_to_bf16(tensors: tuple[torch.Tensor, ...]) -> None:
     plain = fp32_linear(*tensors)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         inside = fp32_linear(*tensors)
@@ -81,7 +87,7 @@ def test_autocast_does_not_take_the_head_back_to_bf16(tensors):
     assert torch.equal(plain, inside)
 
 
-def test_a_frozen_weight_gets_no_gradient(tensors):
+def test_a_frozen_weight_gets_no_gradient(tensors: tuple[torch.Tensor, ...]) -> None:
     x, weight, bias = tensors
     weight.requires_grad_(requires_grad=False)
     fp32_linear(x, weight, bias).sum().backward()

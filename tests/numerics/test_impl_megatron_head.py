@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -25,7 +26,7 @@ HIDDEN, VOCAB = 64, 96
 class ColumnParallel(nn.Module):
     """The attributes and the forward of Megatron's ColumnParallelLinear on one rank."""
 
-    def __init__(self, *, bias=False, skip_bias_add=False, own_weight=True):
+    def __init__(self, *, bias: bool = False, skip_bias_add: bool = False, own_weight: bool = True) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(VOCAB, HIDDEN).bfloat16()) if own_weight else None
         self.register_parameter("bias", nn.Parameter(torch.randn(VOCAB).bfloat16()) if bias else None)
@@ -35,7 +36,7 @@ class ColumnParallel(nn.Module):
         self.input_size, self.output_size, self.output_size_per_partition = HIDDEN, VOCAB, VOCAB
         self.config = SimpleNamespace(defer_embedding_wgrad_compute=False)
 
-    def forward(self, input_, weight=None, runtime_gather_output=None):
+    def forward(self, input_: torch.Tensor, weight: torch.Tensor = None, runtime_gather_output: Any = None) -> Any:
         del runtime_gather_output
         out = functional.linear(input_, self.weight if weight is None else weight)
         if self.bias is not None and not self.skip_bias_add:
@@ -44,7 +45,7 @@ class ColumnParallel(nn.Module):
 
 
 class Chunk(nn.Module):
-    def __init__(self, *, post_process=True, layer=None):
+    def __init__(self, *, post_process: bool = True, layer: nn.Module | None = None) -> None:
         super().__init__()
         self.post_process = post_process
         if layer is not None:
@@ -54,7 +55,7 @@ class Chunk(nn.Module):
 class Nest(nn.Module):
     """Holds the language model under one name, as wrappers and multimodal models do."""
 
-    def __init__(self, name, inner, **attributes):
+    def __init__(self, name: str, inner: nn.Module, **attributes: Any) -> None:
         super().__init__()
         setattr(self, name, inner)
         for key, value in attributes.items():
@@ -62,7 +63,7 @@ class Nest(nn.Module):
 
 
 @pytest.fixture
-def hidden():
+def hidden() -> Any:
     torch.manual_seed(1)
     return torch.randn(7, 2, HIDDEN).bfloat16().requires_grad_()
 
@@ -81,7 +82,7 @@ def hidden():
     ],
     ids=".".join,
 )
-def test_the_output_layer_is_found_in_every_nesting(path, hidden):
+def test_the_output_layer_is_found_in_every_nesting(path: tuple[str, ...], hidden: torch.Tensor) -> None:
     model = Chunk(layer=ColumnParallel())
     for name in reversed(path):
         model = Nest(name, model)
@@ -91,7 +92,7 @@ def test_the_output_layer_is_found_in_every_nesting(path, hidden):
     assert model.output_layer(hidden)[0].dtype == torch.float32
 
 
-def test_a_last_stage_without_output_layer_names_its_class():
+def test_a_last_stage_without_output_layer_names_its_class() -> None:
     class NewWrapper(Chunk):
         pass
 
@@ -99,23 +100,23 @@ def test_a_last_stage_without_output_layer_names_its_class():
         apply_fp32_lm_head([Chunk(layer=ColumnParallel()), NewWrapper()])
 
 
-def test_the_inner_class_is_named_where_the_wrapper_hides_it():
-    with pytest.raises(HeadNotFoundError, match="Chunk has post_process set.*Nest > Chunk"):
+def test_the_inner_class_is_named_where_the_wrapper_hides_it() -> None:
+    with pytest.raises(HeadNotFoundError, match=r"Chunk has post_process set.*Nest > Chunk"):
         apply_fp32_lm_head([Nest("module", Chunk())])
 
 
-def test_earlier_pipeline_stages_are_left_alone():
+def test_earlier_pipeline_stages_are_left_alone() -> None:
     assert apply_fp32_lm_head([Chunk(post_process=False)]) == 0
     assert apply_fp32_lm_head([Chunk(post_process=False), Chunk(layer=ColumnParallel())]) == 1
 
 
 @pytest.mark.parametrize("chunks", [[], [nn.Linear(2, 2)], [Nest("tower", Chunk(layer=ColumnParallel()))]])
-def test_zero_wraps_where_one_should_have_been_is_an_error(chunks):
+def test_zero_wraps_where_one_should_have_been_is_an_error(chunks: list[nn.Module]) -> None:
     with pytest.raises(HeadNotFoundError, match="no output layer was found in any"):
         apply_fp32_lm_head(chunks)
 
 
-def test_an_error_in_one_chunk_leaves_the_others_unwrapped(hidden):
+def test_an_error_in_one_chunk_leaves_the_others_unwrapped(hidden: torch.Tensor) -> None:
     good, bad = Chunk(layer=ColumnParallel()), Chunk(layer=nn.Linear(2, 2))
     with pytest.raises(UnsupportedHeadError, match="Linear"):
         apply_fp32_lm_head([good, bad])
@@ -123,14 +124,14 @@ def test_an_error_in_one_chunk_leaves_the_others_unwrapped(hidden):
 
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.float8_e4m3fn])
-def test_a_quantized_weight_is_refused(dtype):
+def test_a_quantized_weight_is_refused(dtype: torch.dtype) -> None:
     layer = ColumnParallel()
     layer.weight = nn.Parameter(torch.zeros(VOCAB, HIDDEN).to(dtype), requires_grad=False)
     with pytest.raises(QuantizedHeadError, match="quantiz"):
         apply_fp32_lm_head([Chunk(layer=layer)])
 
 
-def test_a_quantizer_beside_a_plain_weight_is_refused():
+def test_a_quantizer_beside_a_plain_weight_is_refused() -> None:
     layer = ColumnParallel()
     layer.weight_scale = nn.Parameter(torch.ones(VOCAB))
     with pytest.raises(QuantizedHeadError, match="weight_scale"):
@@ -138,14 +139,14 @@ def test_a_quantizer_beside_a_plain_weight_is_refused():
 
 
 @pytest.mark.parametrize("field", ["defer_embedding_wgrad_compute", "is_expert", "disable_grad_reduce"])
-def test_what_only_the_own_forward_does_is_refused(field):
+def test_what_only_the_own_forward_does_is_refused(field: str) -> None:
     layer = ColumnParallel()
     setattr(layer.config if field.startswith("defer") else layer, field, True)
     with pytest.raises(UnsupportedHeadError, match=field):
         apply_fp32_lm_head([Chunk(layer=layer)])
 
 
-def test_a_forward_replaced_by_others_is_not_silently_dropped():
+def test_a_forward_replaced_by_others_is_not_silently_dropped() -> None:
     layer = ColumnParallel()
     layer.forward = layer.forward
     with pytest.raises(UnsupportedHeadError, match="already replaced"):
@@ -155,7 +156,9 @@ def test_a_forward_replaced_by_others_is_not_silently_dropped():
 @pytest.mark.parametrize("mode", [True, "tf32"])
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("skip_bias_add", [False, True])
-def test_output_and_bias_follow_the_layers_contract(mode, bias, skip_bias_add, hidden):
+def test_output_and_bias_follow_the_layers_contract(
+    hidden: torch.Tensor, *, mode: bool | str, bias: bool, skip_bias_add: bool
+) -> None:
     layer = ColumnParallel(bias=bias, skip_bias_add=skip_bias_add)
     apply_lm_head_mode([Chunk(layer=layer)], mode)
     logits, returned = layer(hidden)
@@ -166,7 +169,7 @@ def test_output_and_bias_follow_the_layers_contract(mode, bias, skip_bias_add, h
     assert (logits - exact).abs().max() < HIDDEN * 2**-24 * exact.abs().max() * 4
 
 
-def test_a_tied_weight_is_passed_in_and_gets_the_gradient(hidden):
+def test_a_tied_weight_is_passed_in_and_gets_the_gradient(hidden: torch.Tensor) -> None:
     layer, embedding = ColumnParallel(own_weight=False), nn.Parameter(torch.randn(VOCAB, HIDDEN).bfloat16())
     apply_fp32_lm_head([Chunk(layer=layer)])
     torch.logsumexp(layer(hidden, weight=embedding)[0], -1).sum().backward()
@@ -180,7 +183,7 @@ def test_a_tied_weight_is_passed_in_and_gets_the_gradient(hidden):
         layer(hidden, weight=embedding.detach().to(torch.float8_e4m3fn))
 
 
-def test_parameters_and_state_dict_are_untouched_and_interchange(hidden):
+def test_parameters_and_state_dict_are_untouched_and_interchange(hidden: torch.Tensor) -> None:
     plain, wrapped = Chunk(layer=ColumnParallel(bias=True)), Chunk(layer=ColumnParallel(bias=True))
     before = {name: (p.dtype, p.shape, id(p)) for name, p in wrapped.named_parameters()}
     apply_fp32_lm_head([wrapped])
@@ -193,7 +196,7 @@ def test_parameters_and_state_dict_are_untouched_and_interchange(hidden):
         assert torch.equal(tensor, plain.state_dict()[name])
 
 
-def test_gradient_accumulation_fusion_is_off_while_wrapped():
+def test_gradient_accumulation_fusion_is_off_while_wrapped() -> None:
     model = Chunk(layer=ColumnParallel())
     apply_fp32_lm_head([model])
     assert model.output_layer.gradient_accumulation_fusion is False
@@ -201,7 +204,7 @@ def test_gradient_accumulation_fusion_is_off_while_wrapped():
     assert model.output_layer.gradient_accumulation_fusion is True
 
 
-def test_applying_twice_is_applying_once_and_removing_restores(hidden):
+def test_applying_twice_is_applying_once_and_removing_restores(hidden: torch.Tensor) -> None:
     model = Chunk(layer=ColumnParallel())
     untouched = model.output_layer(hidden)[0]
     dictionary = set(model.output_layer.__dict__)
@@ -212,7 +215,7 @@ def test_applying_twice_is_applying_once_and_removing_restores(hidden):
     assert torch.equal(model.output_layer(hidden)[0], untouched)
 
 
-def test_mode_false_changes_nothing(hidden):
+def test_mode_false_changes_nothing(hidden: torch.Tensor) -> None:
     model = Chunk(layer=ColumnParallel())
     untouched = model.output_layer(hidden)[0]
     assert apply_lm_head_mode([model], mode=False) == 0
@@ -221,7 +224,7 @@ def test_mode_false_changes_nothing(hidden):
 
 
 @pytest.mark.parametrize("mode", ["TF32", "true", "", None, 2])
-def test_a_typo_in_the_mode_is_an_error_before_any_wrap(mode):
+def test_a_typo_in_the_mode_is_an_error_before_any_wrap(*, mode: bool | str) -> None:
     model = Chunk(layer=ColumnParallel())
     with pytest.raises(ValueError, match='false, true or "tf32"'):
         apply_lm_head_mode([model], mode)
@@ -231,18 +234,18 @@ def test_a_typo_in_the_mode_is_an_error_before_any_wrap(mode):
 
 
 @pytest.mark.parametrize(("asked", "found"), [(True, True), (False, False)])
-def test_the_residual_connection_is_passed_through(asked, found):
+def test_the_residual_connection_is_passed_through(*, asked: bool, found: bool) -> None:
     config = SimpleNamespace(fp32_residual_connection=False)
     pass_numerics_to_model_config(config, MegatronConfig(fp32_residual_connection=asked))
     assert config.fp32_residual_connection is found
 
 
-def test_the_residual_connection_left_off_keeps_the_models_own_setting():
+def test_the_residual_connection_left_off_keeps_the_models_own_setting() -> None:
     config = SimpleNamespace(fp32_residual_connection=True)
     pass_numerics_to_model_config(config, MegatronConfig())
     assert config.fp32_residual_connection is True
 
 
-def test_the_residual_connection_on_a_model_without_it_is_an_error():
+def test_the_residual_connection_on_a_model_without_it_is_an_error() -> None:
     with pytest.raises(UnsupportedHeadError, match="fp32_residual_connection"):
         pass_numerics_to_model_config(SimpleNamespace(), MegatronConfig(fp32_residual_connection=True))
