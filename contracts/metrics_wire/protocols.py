@@ -109,13 +109,15 @@ class LoggerAdapter(Protocol):
         version: Its version.
         capabilities: What it declares, of `contracts.metrics_wire.sides.CAPABILITIES`.
         close_deadline_s: Seconds within which ``close`` returns, whatever the service does.
-        driver_sources: Python files that hold the drivers.
+        placeholder_job: A job id that stands for none: such a run reports nothing.
+        driver_sources: Python files that hold the drivers (capability ``driver``).
     """
 
     name: str
     version: str
     capabilities: frozenset[str]
     close_deadline_s: float
+    placeholder_job: str
     driver_sources: Sequence[Path]
 
     def start(

@@ -47,13 +47,15 @@ class ReferenceAdapter:
         version: Its version.
         capabilities: What it can do beyond the least.
         close_deadline_s: Seconds within which a logger's ``close`` returns, whatever the service does.
+        placeholder_job: A job id that stands for none.
         driver_sources: Files that hold the drivers.
     """
 
     name = "reference"
     version = importlib.metadata.version("rl-contracts")
     capabilities = frozenset({"append", "events", "driver", "runner"})
-    close_deadline_s = 20.0
+    close_deadline_s = 5.0
+    placeholder_job = "placeholder"
     driver_sources = (Path(run.__file__),)
 
     def start(

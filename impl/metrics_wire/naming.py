@@ -2,8 +2,8 @@
 
 A series is ``<phase>_<name>``, phase ``train`` or ``val``. A name that already carries its phase is not prefixed
 again. The first validation set keeps the bare names; another set's are ``val_@<set>/<name>``, with ``%``, ``/`` and
-``@`` of the set's own name escaped. A bare name that itself begins with ``@`` becomes ``@@/<name>``. Thereby the name
-of a series tells its set and its metric, and no two of them meet.
+``@`` of the set's own name escaped. A bare name of a validation that reads like that itself becomes ``@@/<name>``.
+Thereby the name of a series tells its set and its metric, and no two of them meet.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def series_names(names: tuple[str, ...], phase: Phase, qualifier: str = "") -> t
     """
     prefix = f"{phase}_"
     # Bare names come first: a metric that is called train_loss must not take the place of the loss.
-    bare = {name: _rest(name, qualifier) for name in names if not _carries(name, prefix)}
+    bare = {name: _rest(name, phase, qualifier) for name in names if not _carries(name, prefix)}
     taken = set(bare.values())
     series = {name: prefix + rest for name, rest in bare.items()}
     for name in names:
         if name in series:
             continue
         stem = name.removeprefix(prefix)
-        while (rest := _rest(stem, qualifier)) in taken:
+        while (rest := _rest(stem, phase, qualifier)) in taken:
             stem = prefix + stem
         taken.add(rest)
         series[name] = prefix + rest
@@ -111,9 +111,9 @@ def _carries(name: str, prefix: str) -> bool:
     return name.startswith(prefix) and len(name) > len(prefix)
 
 
-def _rest(name: str, qualifier: str) -> str:
-    own = f"{_MARK}{_MARK}/{name}" if name.startswith(_MARK) else name
-    return qualifier + own
+def _rest(name: str, phase: Phase, qualifier: str) -> str:
+    is_like_a_set = phase == "val" and name.startswith(_MARK) and "/" in name
+    return f"{qualifier}{_MARK}{_MARK}/{name}" if is_like_a_set else qualifier + name
 
 
 def _set_qualifier(validation_set: str) -> str:

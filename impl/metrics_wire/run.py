@@ -57,8 +57,8 @@ def run_grpo(
         try:
             return train()
         finally:
-            termination.shield()
-            logger.close()
+            with termination.shielded():
+                logger.close()
 
 
 def run_dpo(train: Callable[[], T], composite: CompositeLogger, logger: ClosableLogger) -> T:
@@ -68,5 +68,5 @@ def run_dpo(train: Callable[[], T], composite: CompositeLogger, logger: Closable
         try:
             return train()
         finally:
-            termination.shield()
-            logger.close()
+            with termination.shielded():
+                logger.close()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import FrameType, TracebackType
 
 _MAIN = threading.main_thread
@@ -15,7 +17,7 @@ _MAIN = threading.main_thread
 class Termination:
     """While entered, SIGTERM raises `SystemExit` in the main thread, once.
 
-    A signal that comes after `shield` waits until the end of the block: whoever is closing is not torn out of it.
+    From `shielded` on a signal waits until the end of the block: whoever is closing is not torn out of it.
     Outside the main thread, where Python delivers no signals, it does nothing.
     """
 
@@ -29,9 +31,10 @@ class Termination:
             self._before = signal.signal(signal.SIGTERM, self._handle)
         return self
 
-    def shield(self) -> None:
-        """From now on SIGTERM waits for the end of the block."""
+    def shielded(self) -> AbstractContextManager[None]:
+        """From now on SIGTERM waits for the end of the block. It reads as what is done under it."""
         self._is_shielded = True
+        return nullcontext()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

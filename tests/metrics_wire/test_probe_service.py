@@ -234,6 +234,15 @@ def test_another_door_leads_to_the_same_tasks_until_it_is_shut() -> None:
             httpx.get(url)
 
 
+def test_a_probe_that_watches_tells_which_points_a_write_made_vanish() -> None:
+    with Probe(watch=True) as probe:
+        put(probe, status_details={"metrics": {"train_loss": [POINT], "train_lr": [POINT]}})
+        put(probe, status_details={"metrics": {"train_loss": [POINT]}})
+        append(probe, train_loss=[{**POINT, "step": 2}])
+        put(probe, status_details={"metrics": {}})
+        assert [each.lost for each in probe.requests] == [(), ("train_lr@1",), (), ("train_loss@1", "train_loss@2")]
+
+
 def test_a_task_can_be_preset_malformed() -> None:
     with Probe() as probe:
         probe.preset(status="active", details={"metrics": {"train_loss": "x"}})

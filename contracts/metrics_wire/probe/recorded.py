@@ -19,6 +19,8 @@ class Recorded:
         body: Bytes of its body.
         status: Status that was answered, 0 where the connection ended without an answer.
         at: Reading of `time.monotonic` when it had arrived.
+        lost: Points, as ``series@step``, that were stored before the request and are not any more; looked for only by
+            a probe that watches.
     """
 
     method: str
@@ -26,6 +28,7 @@ class Recorded:
     body: bytes
     status: int
     at: float
+    lost: tuple[str, ...] = ()
 
     @property
     def json(self) -> Any:

@@ -87,8 +87,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.kind == "delay":
             time.sleep(fault.seconds)
             fault = None
-        status, payload = self._decide(fault, body)
-        self.probe.record(Recorded(self.command, self.path, body, status, at))
+        status, payload, lost = self._decide(fault, body)
+        self.probe.record(Recorded(self.command, self.path, body, status, at, lost))
         if not status:
             self.close_connection = True
             return
@@ -98,16 +98,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
 
-    def _decide(self, fault: Fault | None, body: bytes) -> tuple[int, bytes]:
+    def _decide(self, fault: Fault | None, body: bytes) -> tuple[int, bytes, tuple[str, ...]]:
         if fault is None:
-            status, answer = self.probe.answer(self.command, self.path, body)
-            return status, json.dumps(answer).encode()
+            status, answer, lost = self.probe.carry_out(self.command, self.path, body)
+            return status, json.dumps(answer).encode(), lost
         if fault.kind == "lose":
-            self.probe.answer(self.command, self.path, body)
-        if fault.kind in {"drop", "lose"}:
-            return 0, b""
+            return 0, b"", self.probe.carry_out(self.command, self.path, body)[2]
+        if fault.kind == "drop":
+            return 0, b"", ()
         if fault.kind == "garbage":
-            return HTTPStatus.OK, b"<html>not the service you are looking for"
-        return fault.status, b'{"message": "as armed"}'
+            return HTTPStatus.OK, b"<html>not the service you are looking for", ()
+        return fault.status, b'{"message": "as armed"}', ()
 
     do_GET = do_PUT = do_POST = _serve  # noqa: N815 - the base class's names

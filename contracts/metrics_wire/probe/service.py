@@ -28,6 +28,7 @@ class Probe:
         append: Whether it has ``POST .../metrics``.
         keeps_appended: Whether appended series survive an update without ``metrics``, where updates replace.
         max_body: Bytes beyond which a request is answered 413, ``None`` for any.
+        watch: Whether it looks at every write for stored points that it makes vanish.
 
     Attributes:
         faults: What goes wrong; arm it at any time.
@@ -41,12 +42,15 @@ class Probe:
         append: bool = True,
         keeps_appended: bool = True,
         max_body: int | None = None,
+        watch: bool = False,
     ) -> None:
         self.faults = Faults()
         self.tasks = TaskStore(semantics, keeps_appended=keeps_appended)
         self._append = append
         self._max_body = max_body
+        self._watch = watch
         self._lock = threading.Lock()
+        self._write = threading.Lock()
         self._requests: list[Recorded] = []
         self._server: ProbeServer | None = None
         self._port = 0
@@ -135,8 +139,29 @@ class Probe:
             update = parsed(body)
             check_update(update)
             self.tasks.update(task_path, update)
+            return HTTPStatus.OK, {"message": "updated"}
         task = self.tasks.read(task_path)
         return (HTTPStatus.NOT_FOUND, {"message": "no such task"}) if task is None else (HTTPStatus.OK, task)
+
+    def carry_out(self, method: str, path: str, body: bytes) -> tuple[int, Any, tuple[str, ...]]:
+        """`answer`, and which stored points the request made vanish, if the probe watches."""
+        if not self._watch or method == "GET":
+            return *self.answer(method, path, body), ()
+        with self._write:
+            before = self._points(path.removesuffix(_APPEND))
+            status, answer = self.answer(method, path, body)
+            return status, answer, tuple(sorted(before - self._points(path.removesuffix(_APPEND))))
+
+    def _points(self, task_path: str) -> set[str]:
+        metrics = ((self.tasks.read(task_path) or {}).get("status_details") or {}).get("metrics")
+        series = metrics.items() if isinstance(metrics, dict) else ()
+        return {
+            f"{name}@{point['step']}"
+            for name, points in series
+            if isinstance(points, list)
+            for point in points
+            if isinstance(point, dict) and "step" in point
+        }
 
     def record(self, request: Recorded) -> None:
         """Keep a request."""
