@@ -92,7 +92,8 @@ def test_the_fused_loss_is_refused_wherever_it_is_set(place: str, backend: str |
 
 
 def test_the_fused_loss_alone_is_accepted() -> None:
-    assert validate_fp32_lm_head_config(policy(trainer=False, "0", use_fused_linear_logprobs=True)).trainer_mode is False
+    config = policy(trainer=False, rollout="0", use_fused_linear_logprobs=True)
+    assert validate_fp32_lm_head_config(config).trainer_mode is False
 
 
 @pytest.mark.parametrize("backend", ["megatron", "sglang", None])
