@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.probe import Route
+from contracts.gym_overflow.probe import LIMIT_FIELD, Route, prompt_of
 from contracts.gym_overflow.ruler import model_of
 
 if TYPE_CHECKING:
     from contracts.gym_overflow.protocols import Answer, Endpoint
 
 #: Where a user can put any words that they like.
-WORD_PLACES = ("user text", "system text", "stop string", "tool schema", "unknown field")
+WORD_PLACES = ("user text", "system text", "stop string", "tool schema", "model name", "unknown field")
 
 
 class Fault(StrEnum):
@@ -23,6 +23,7 @@ class Fault(StrEnum):
     MAX_TOKENS_NEGATIVE = "max_tokens is -1"
     MAX_TOKENS_TEXT = "max_tokens is text"
     MAX_TOKENS_FRACTION = "max_tokens is 1.5"
+    EMPTY_TEXT = "the text of the prompt is empty"
     MIN_OVER_MAX = "min_tokens is above max_tokens"
     TEMPERATURE = "temperature is negative"
     TOP_P = "top_p is 7"
@@ -48,12 +49,14 @@ class FaultyRequest:
     Attributes:
         fault: The mistake.
         words: Put into the user's text, and into the faulty value where that is text.
-        output_limit: A valid ``max_tokens`` beside the fault; not used where the fault is in that field.
+        output_limit: A valid output limit beside the fault; not used where the fault is in that field.
+        route: Where it is sent; not every fault can be made on every route, see `faults_of`.
     """
 
     fault: Fault
     words: str = ""
     output_limit: int | None = None
+    route: Route = Route.CHAT
 
 
 @dataclass(frozen=True)
@@ -72,48 +75,65 @@ class Suspicion:
 
 
 def send_faulty(endpoint: Endpoint, case: FaultyRequest) -> Answer:
-    """Send the faulty request to the chat route."""
+    """Send the faulty request to its route."""
     raw = _raw(case)
     if raw is not None:
-        return endpoint.request("POST", Route.CHAT, content=raw, headers={"content-type": "application/json"})
-    return endpoint.request("POST", Route.CHAT, json=faulty_body(endpoint, case))
+        return endpoint.request("POST", case.route, content=raw, headers={"content-type": "application/json"})
+    return endpoint.request("POST", case.route, json=faulty_body(endpoint, case))
 
 
 def faulty_body(endpoint: Endpoint, case: FaultyRequest) -> dict[str, Any]:
     """The body with the fault in it, for the faults that leave it a JSON object."""
     words = case.words or "hello"
-    body: dict[str, Any] = {"model": model_of(endpoint), "messages": [{"role": "user", "content": words}]}
+    changes = _changes(case.route, words)
+    if case.fault not in changes:
+        raise ValueError(f"{case.fault} is no fault that can be made on {case.route}")
+    body: dict[str, Any] = {"model": model_of(endpoint), **prompt_of(case.route, words)}
     if case.output_limit is not None:
-        body["max_tokens"] = case.output_limit
-    change = _change(case.fault, words)
-    return {key: value for key, value in {**body, **change}.items() if value is not _ABSENT}
+        body[LIMIT_FIELD[case.route]] = case.output_limit
+    return {key: value for key, value in {**body, **changes[case.fault]}.items() if value is not _ABSENT}
+
+
+def faults_of(route: Route) -> tuple[Fault, ...]:
+    """The faults that can be made on a route."""
+    possible = _changes(route, "").keys() | _NO_OBJECT
+    return tuple(fault for fault in Fault if fault in possible)
 
 
 _ABSENT = object()
+_NO_OBJECT = frozenset({Fault.NOT_JSON, Fault.NOT_AN_OBJECT, Fault.NOT_UTF8})
 
 
-def _change(fault: Fault, words: str) -> dict[str, Any]:
-    user = {"role": "user", "content": words}
-    changes: dict[Fault, dict[str, Any]] = {
-        Fault.MAX_TOKENS_ZERO: {"max_tokens": 0},
-        Fault.MAX_TOKENS_NEGATIVE: {"max_tokens": -1},
-        Fault.MAX_TOKENS_TEXT: {"max_tokens": words},
-        Fault.MAX_TOKENS_FRACTION: {"max_tokens": 1.5},
-        Fault.MIN_OVER_MAX: {"min_tokens": 3, "max_tokens": 2},
+def _changes(route: Route, words: str) -> dict[Fault, dict[str, Any]]:
+    limit, (prompt, _) = LIMIT_FIELD[route], *prompt_of(route, words).items()
+    found: dict[Fault, dict[str, Any]] = {
+        Fault.MAX_TOKENS_ZERO: {limit: 0},
+        Fault.MAX_TOKENS_NEGATIVE: {limit: -1},
+        Fault.MAX_TOKENS_TEXT: {limit: words},
+        Fault.MAX_TOKENS_FRACTION: {limit: 1.5},
+        Fault.EMPTY_TEXT: prompt_of(route, ""),
         Fault.TEMPERATURE: {"temperature": -1.0},
         Fault.TOP_P: {"top_p": 7.0},
-        Fault.N_ZERO: {"n": 0},
         Fault.STREAM: {"stream": words},
-        Fault.STOP: {"stop": 3},
         Fault.MODEL: {"model": f"no such model: {words}"},
-        Fault.NO_MESSAGES: {"messages": _ABSENT},
-        Fault.EMPTY_MESSAGES: {"messages": []},
+        Fault.NO_MESSAGES: {prompt: _ABSENT},
+        Fault.EMPTY_MESSAGES: {prompt: []},
+    }
+    if route is not Route.RESPONSES:
+        found |= {
+            Fault.MIN_OVER_MAX: {"min_tokens": 3, limit: 2},
+            Fault.N_ZERO: {"n": 0},
+            Fault.STOP: {"stop": 3},
+        }
+    if route is not Route.CHAT:
+        return found | {Fault.CONTENT: {prompt: 3}}
+    user = {"role": "user", "content": words}
+    return found | {
         Fault.MESSAGES_TEXT: {"messages": words},
         Fault.ROLE: {"messages": [{**user, "role": words}]},
         Fault.CONTENT: {"messages": [{**user, "content": 3}]},
         Fault.TOOLS: {"tools": words},
     }
-    return changes[fault]
 
 
 def _raw(case: FaultyRequest) -> bytes | None:

@@ -70,9 +70,18 @@ def send(endpoint: Endpoint, probe: Probe, route: Route = Route.CHAT, **fields: 
 
 
 def _prompt(route: Route, probe: Probe, text: str) -> dict[str, Any]:
-    last = probe.lead + text
-    if route is Route.COMPLETIONS:
-        return {"prompt": last}
-    if route is Route.RESPONSES:
-        return {"input": last}
-    return {"messages": [*_EARLIER * (probe.turns - 1), {"role": "user", "content": last}]}
+    prompt = prompt_of(route, probe.lead + text)
+    if route is Route.CHAT:
+        prompt["messages"] = [*_EARLIER * (probe.turns - 1), *prompt["messages"]]
+    return prompt
+
+
+def prompt_of(route: Route, text: str) -> dict[str, Any]:
+    """The field that holds the prompt of a request, for one text."""
+    match route:
+        case Route.CHAT:
+            return {"messages": [{"role": "user", "content": text}]}
+        case Route.COMPLETIONS:
+            return {"prompt": text}
+        case Route.RESPONSES:
+            return {"input": text}

@@ -36,6 +36,12 @@ def is_json(answer: Answer) -> bool:
     return answer.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
 
 
+def is_error_object(answer: Answer) -> bool:
+    """Whether the answer is an OpenAI error object in JSON: at least ``message`` and ``type``, as text."""
+    error = error_object(answer)
+    return is_json(answer) and all(isinstance(error.get(name), str) for name in ("message", "type"))
+
+
 def problems(answer: Answer, *, prompt_tokens: int, window: int) -> list[str]:
     """Every way in which ``answer`` is not the refusal of a prompt of ``prompt_tokens`` tokens; empty if it is."""
     found = []

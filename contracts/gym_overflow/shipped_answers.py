@@ -10,7 +10,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.fault import Fault, FaultyRequest, send_faulty
+from contracts.gym_overflow.fault import FaultyRequest, faults_of, send_faulty
 from contracts.gym_overflow.judging import sites_that, text_of
 from contracts.gym_overflow.probe import Probe, Route, send
 from contracts.gym_overflow.selection import gyms
@@ -32,10 +32,10 @@ def record(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
             for stream in (False, True):
                 answer = send(endpoint, Probe(offset), route, stream=stream)
                 yield _row(endpoint, "overflow", route, f"{route} window{offset:+d} stream={stream}", answer)
-    for fault in Fault:
-        for words in _WORDS:
-            answer = send_faulty(endpoint, FaultyRequest(fault, words, 4))
-            yield _row(endpoint, "not_overflow", Route.CHAT, f"{fault}, {words}", answer)
+        for fault in faults_of(route):
+            for words in _WORDS:
+                answer = send_faulty(endpoint, FaultyRequest(fault, words, 4, route))
+                yield _row(endpoint, "not_overflow", route, f"{fault}, {words}", answer)
 
 
 def _row(endpoint: Endpoint, kind: str, route: Route, case: str, answer: Answer) -> dict[str, Any]:

@@ -38,6 +38,10 @@ OPENAI_ERRORS = Source(
     "OpenAI API reference, error object",
     "an error is a JSON object `error` with `message`, `type`, `param` and `code`",
 )
+OPENAI_COMPLETIONS = Source(
+    "OpenAI API reference, POST /v1/completions, prompt",
+    "a prompt is a text, a list of texts, a list of token ids or a list of those lists",
+)
 OPENAPI = Source(
     "OpenAPI 3.1, responses object",
     "a served document states every status and schema that a client must be ready for",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from contracts.gym_overflow.fault import WORD_PLACES, Fault, FaultyRequest, Suspicion
-from contracts.gym_overflow.probe import Probe
+from contracts.gym_overflow.fault import WORD_PLACES, FaultyRequest, Suspicion, faults_of
+from contracts.gym_overflow.probe import Probe, Route
 from contracts.gym_overflow.silent import Exceeding
 
 if TYPE_CHECKING:
@@ -40,10 +40,14 @@ def clamped() -> SearchStrategy[Exceeding]:
     return st.builds(Exceeding, room=st.integers(1, 8), excess=st.integers(1, 64) | st.just(10**6))
 
 
-def faulty_requests() -> SearchStrategy[FaultyRequest]:
+def faulty_requests(route: Route = Route.CHAT) -> SearchStrategy[FaultyRequest]:
     """Requests with a fault that has nothing to do with the window, echoing suspicious words or none."""
     return st.builds(
-        FaultyRequest, fault=st.sampled_from(Fault), words=_words(), output_limit=st.none() | st.integers(1, 8)
+        FaultyRequest,
+        fault=st.sampled_from(faults_of(route)),
+        words=_words(),
+        output_limit=st.none() | st.integers(1, 8),
+        route=st.just(route),
     )
 
 

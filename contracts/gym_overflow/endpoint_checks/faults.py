@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from contracts.gym_overflow import sources, strategies
-from contracts.gym_overflow.fault import Fault, FaultyRequest, send_faulty
+from contracts.gym_overflow.fault import FaultyRequest, faults_of, send_faulty
 from contracts.gym_overflow.judging import shown, sites_that, text_of
 from contracts.gym_overflow.probe import Route, body_of
-from contracts.gym_overflow.refusal import MARKER
+from contracts.gym_overflow.refusal import MARKER, is_error_object
 from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import SHORT
 
@@ -16,11 +17,20 @@ if TYPE_CHECKING:
     from contracts.check import Check
     from contracts.gym_overflow.protocols import Endpoint
 
-EACH_FAULT = tuple(
-    FaultyRequest(fault, words, limit)
-    for fault in Fault
-    for words, limit in (("max_tokens", None), ("context length", 4))
-)
+OK = 200
+_SERVER_ERROR = 500
+
+
+def each_fault(route: Route) -> tuple[FaultyRequest, ...]:
+    """Every fault that can be made on a route, with suspicious words, with and without an output limit."""
+    return tuple(
+        FaultyRequest(fault, words, limit, route)
+        for fault in faults_of(route)
+        for words, limit in (("max_tokens", None), ("context length", 4))
+    )
+
+
+EACH_FAULT = each_fault(Route.CHAT)
 
 
 @endpoint.check("GO-201", source=sources.VLLM_ECHO, examples=EACH_FAULT, cases=strategies.faulty_requests)
@@ -50,6 +60,65 @@ def internal_fault_stays_a_500(check: Check[Endpoint], adapter: Endpoint, case: 
 
     Usual cause: an except clause that catches ValueError without asking what it says.
     """
-    answer = adapter.internal_fault(case, "POST", Route.CHAT, body_of(adapter, SHORT))  # type: ignore[attr-defined]  # offered by adapters that declare the capability
-    if answer.status != 500 or sites_that(answer, classify=True) or MARKER in text_of(answer):  # noqa: PLR2004 - HTTP
-        raise check.fail("an internal fault is not answered as one", got=shown(answer), want="500 without the marker")
+    served = {route for route in ("completions", "responses") if route in adapter.capabilities}
+    for route in (Route.CHAT, *(Route[name.upper()] for name in sorted(served))):
+        answer = adapter.internal_fault(case, "POST", route, body_of(adapter, SHORT, route))  # type: ignore[attr-defined]  # offered by adapters that declare the capability
+        if answer.status != _SERVER_ERROR or sites_that(answer, classify=True) or MARKER in text_of(answer):
+            raise check.fail(
+                "an internal fault is not answered as one",
+                got=shown(answer),
+                want="500 without the marker",
+                route=route.value,
+            )
+
+
+@endpoint.check(
+    "GO-203",
+    source=sources.VLLM_ECHO,
+    requires={"completions"},
+    examples=each_fault(Route.COMPLETIONS),
+    cases=partial(strategies.faulty_requests, Route.COMPLETIONS),
+)
+def client_error_on_completions(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
+    """A client error on `/v1/completions` is an error object, no server error, and classified by no site.
+
+    Why: Gym's completions backend has a classifier of its own, which looks for the same words.
+
+    Usual cause: the route builds its errors itself.
+    """
+    _hold_plain_error(check, adapter, case)
+
+
+@endpoint.check(
+    "GO-204",
+    source=sources.VLLM_ECHO,
+    requires={"responses"},
+    examples=each_fault(Route.RESPONSES),
+    cases=partial(strategies.faulty_requests, Route.RESPONSES),
+)
+def client_error_on_responses(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
+    """A client error on `/v1/responses` is an error object, no server error, and classified by no site.
+
+    Why: a client that moves to this route brings the same mistakes with it.
+
+    Usual cause: the route was added later, with errors of its own.
+    """
+    _hold_plain_error(check, adapter, case)
+
+
+def _hold_plain_error(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
+    answer = send_faulty(adapter, case)
+    if answer.status == OK:
+        return
+    wrong = [f"classified as an overflow by {site}" for site in sites_that(answer, classify=True)]
+    if answer.status >= _SERVER_ERROR:
+        wrong.append(f"a server error, {answer.status}")
+    if not is_error_object(answer):
+        wrong.append("no error object")
+    if wrong:
+        raise check.fail(
+            f"a client error ({case.fault}) on {case.route} is {wrong[0]}",
+            got=shown(answer),
+            want="an error object with a 4xx that no site classifies",
+            problems=wrong,
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow import sources, strategies
-from contracts.gym_overflow.fault import WORD_PLACES, Fault, FaultyRequest, Suspicion, send_faulty
+from contracts.gym_overflow.fault import WORD_PLACES, FaultyRequest, Suspicion, faults_of, send_faulty
 from contracts.gym_overflow.judging import shown, sites_that
 from contracts.gym_overflow.probe import Probe, Route, send
 from contracts.gym_overflow.ruler import model_of, window_of
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contracts.check import Check
     from contracts.gym_overflow.protocols import Answer, Endpoint
 
-_LIMITED = tuple(FaultyRequest(fault, "hello", 4) for fault in Fault)
+_LIMITED = tuple(FaultyRequest(fault, "hello", 4) for fault in faults_of(Route.CHAT))
 
 
 @endpoint.check("GO-211", source=sources.VLLM_ECHO, examples=_LIMITED, cases=strategies.faulty_requests)
@@ -85,6 +85,8 @@ def _with_words(adapter: Endpoint, case: Suspicion, words: str) -> dict[str, Any
         case "tool schema":
             # Not valid, so that an endpoint without tools and one that checks them both have something to say.
             body["tools"] = [{"type": "function", "function": {"name": "f", "description": words, "parameters": 3}}]
+        case "model name":
+            body["model"] = words
         case "unknown field":
             body[words.replace(" ", "_")] = words
     return body

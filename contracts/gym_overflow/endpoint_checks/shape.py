@@ -8,7 +8,7 @@ from contracts.gym_overflow import sources, strategies
 from contracts.gym_overflow.endpoint_checks.faults import EACH_FAULT
 from contracts.gym_overflow.fault import FaultyRequest, send_faulty
 from contracts.gym_overflow.judging import shown
-from contracts.gym_overflow.refusal import error_object, is_json
+from contracts.gym_overflow.refusal import is_error_object
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def errors_are_error_objects(check: Check[Endpoint], adapter: Endpoint, case: Fa
     answer = send_faulty(adapter, case)
     if answer.status < _FIRST_ERROR:
         return
-    error = error_object(answer)
-    if not is_json(answer) or not isinstance(error.get("message"), str) or not isinstance(error.get("type"), str):
+    if not is_error_object(answer):
         raise check.fail(
             f"the refusal of a faulty request ({case.fault}) is no error object",
             got=shown(answer),

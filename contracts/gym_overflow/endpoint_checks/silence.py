@@ -10,7 +10,8 @@ from contracts.gym_overflow.probe import Probe, send
 from contracts.gym_overflow.refusal import STATUS
 from contracts.gym_overflow.ruler import window_of
 from contracts.gym_overflow.sides import endpoint
-from contracts.gym_overflow.silent import lies
+from contracts.gym_overflow.silent import lies, stream_lies
+from contracts.gym_overflow.window_probes import ROOM_FOR_ONE, SHORT
 
 if TYPE_CHECKING:
     from contracts.check import Check
@@ -33,6 +34,22 @@ def answers_are_truthful(check: Check[Endpoint], adapter: Endpoint, case: Probe)
     wrong = [f"status {answer.status}"] if answer.status != OK else lies(adapter, answer, prompt_tokens)
     if wrong:
         raise check.fail(f"a 200 is not truthful: {wrong[0]}", got=shown(answer), want="a true 200", problems=wrong)
+
+
+@endpoint.check("GO-223", source=sources.CLASSIFIER, requires={"streaming"}, examples=(ROOM_FOR_ONE, SHORT))
+def streams_are_truthful(check: Check[Endpoint], adapter: Endpoint, case: Probe) -> None:
+    """A prompt that fits is streamed as events that hold a completion with its end, and no error.
+
+    Why: a stream cannot take its 200 back, so what goes wrong in it is read as the completion.
+
+    Usual cause: an exception in the generator of the stream is written out as its last event.
+    """
+    answer = send(adapter, case, stream=True)
+    wrong = [f"status {answer.status}"] if answer.status != OK else stream_lies(answer)
+    if wrong:
+        raise check.fail(
+            f"a stream is not truthful: {wrong[0]}", got=shown(answer, 2000), want="a true stream", problems=wrong
+        )
 
 
 @endpoint.check("GO-222", source=sources.RETRIES, examples=(2, 10, 40))

@@ -25,6 +25,18 @@ TOOL = {
 _OVERFLOWS: dict[str, Any] = {"examples": (FULL, ONE_OVER), "cases": strategies.overflows}
 
 
+@endpoint.check("GO-110", source=sources.CLASSIFIER, requires={"max_completion_tokens"}, **_OVERFLOWS)
+def refusal_with_max_completion_tokens(check: Check[Endpoint], adapter: Endpoint, case: Probe) -> None:
+    """An overflow is refused the same when the output limit is sent as `max_completion_tokens`.
+
+    Why: vLLM refuses a full window in words of this field then, which no site looks for.
+
+    Usual cause: the refusal is worded for the field that the client sent.
+    """
+    plain = Probe(case.offset, None, case.turns, case.lead)
+    hold_refused(check, adapter, plain, max_completion_tokens=case.output_limit or 1)
+
+
 @endpoint.check("GO-111", source=sources.CLASSIFIER, requires={"streaming"}, **_OVERFLOWS)
 def refusal_precedes_the_stream(check: Check[Endpoint], adapter: Endpoint, case: Probe) -> None:
     """With `stream: true` an overflow is refused before the first byte of the stream, as without it.
@@ -38,24 +50,31 @@ def refusal_precedes_the_stream(check: Check[Endpoint], adapter: Endpoint, case:
 
 @endpoint.check("GO-112", source=sources.CLASSIFIER, requires={"n"}, **_OVERFLOWS)
 def refusal_with_several_completions(check: Check[Endpoint], adapter: Endpoint, case: Probe) -> None:
-    """An overflow is refused the same when several completions are asked for.
+    """An overflow is refused the same when several completions are asked for, which a prompt that fits gets.
 
     Why: GRPO samples groups; a path of its own for n > 1 must not have a refusal of its own.
 
     Usual cause: the n > 1 path starts its sub-requests before the prompt is held against the window.
     """
     hold_refused(check, adapter, case, n=3)
+    choices = _hold_served(check, adapter, Route.CHAT, n=3)["choices"]
+    if len(choices) != 3:  # noqa: PLR2004 - as many as were asked for
+        raise check.fail("another number of completions was returned", got=len(choices), want=3)
 
 
 @endpoint.check("GO-113", source=sources.CLASSIFIER, requires={"logprobs"}, **_OVERFLOWS)
 def refusal_with_logprobs(check: Check[Endpoint], adapter: Endpoint, case: Probe) -> None:
-    """An overflow is refused the same when logprobs are asked for.
+    """An overflow is refused the same when logprobs are asked for, which a prompt that fits gets.
 
     Why: rollouts always ask for logprobs.
 
     Usual cause: logprobs are rendered on a path that raises its own error.
     """
-    hold_refused(check, adapter, case, logprobs=True, top_logprobs=1)
+    fields: dict[str, Any] = {"logprobs": True, "top_logprobs": 1}
+    hold_refused(check, adapter, case, **fields)
+    returned = _hold_served(check, adapter, Route.CHAT, **fields)["choices"][0].get("logprobs")
+    if not returned:
+        raise check.fail("no logprobs were returned", got=returned, want="logprobs of each token")
 
 
 @endpoint.check("GO-114", source=sources.CLASSIFIER, requires={"tools"}, **_OVERFLOWS)
@@ -67,6 +86,7 @@ def refusal_with_tools(check: Check[Endpoint], adapter: Endpoint, case: Probe) -
     Usual cause: the prompt is counted before the tools are rendered into it.
     """
     hold_refused(check, adapter, case, tools=[TOOL])
+    _hold_served(check, adapter, Route.CHAT, tools=[TOOL])
 
 
 @endpoint.check("GO-115", source=sources.CLASSIFIER, requires={"completions"}, **_OVERFLOWS)
@@ -135,10 +155,12 @@ def tokenize_knows_the_length(check: Check[Endpoint], adapter: Endpoint, case: P
     hold_refusal(check, adapter, answer, case.offset)
 
 
-def _hold_served(check: Check[Endpoint], adapter: Endpoint, route: Route) -> None:
-    answer = send(adapter, ROOM_FOR_ONE, route)
+def _hold_served(check: Check[Endpoint], adapter: Endpoint, route: Route, **fields: Any) -> dict[str, Any]:
+    answer = send(adapter, ROOM_FOR_ONE, route, **fields)
     if answer.status != OK:
         raise check.fail(f"{route} refused a prompt that fits", got=shown(answer), want=OK, window=window_of(adapter))
+    document: dict[str, Any] = json.loads(answer.body)
+    return document
 
 
 def _first_turn(check: Check[Endpoint], adapter: Endpoint) -> list[dict[str, Any]]:

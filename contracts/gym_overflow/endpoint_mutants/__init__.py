@@ -4,6 +4,7 @@ from contracts.gym_overflow.endpoint_mutants import (
     capabilities,
     clamp,
     faults,
+    prompts,
     repetition,
     shape,
     silence,
@@ -11,4 +12,4 @@ from contracts.gym_overflow.endpoint_mutants import (
     window,
 )
 
-__all__ = ["capabilities", "clamp", "faults", "repetition", "shape", "silence", "variants", "window"]
+__all__ = ["capabilities", "clamp", "faults", "prompts", "repetition", "shape", "silence", "variants", "window"]

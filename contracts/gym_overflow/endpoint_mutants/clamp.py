@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import JSON_TYPE, OK, Forged, Tampering
+from contracts.gym_overflow.endpoint_mutants.forging import Tampering, document_of, edited
 from contracts.gym_overflow.probe import LIMIT_FIELD, Route, send
 from contracts.gym_overflow.ruler import window_of
 from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import ONE_OVER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from contracts.gym_overflow.protocols import Answer
 
 _FIELDS = {
@@ -23,9 +24,7 @@ _FIELDS = {
 
 
 def _generated(answer: Answer) -> int | None:
-    if answer.status != OK:
-        return None
-    usage = json.loads(answer.body).get("usage") or {}
+    usage = document_of(answer).get("usage") or {}
     count: int | None = usage.get("completion_tokens", usage.get("output_tokens"))
     return count
 
@@ -51,21 +50,26 @@ class SaysStop(Tampering):
     """ends a clamped generation with finish_reason "stop" """
 
     def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if path != Route.CHAT or answer.status != OK:
-            return answer
-        document = json.loads(answer.body)
-        for choice in document["choices"]:
-            choice["finish_reason"] = "stop"
-        return Forged(OK, json.dumps(document).encode(), JSON_TYPE)
+        def edit(document: dict[str, Any]) -> None:
+            for choice in document["choices"]:
+                choice["finish_reason"] = "stop"
+
+        return edited(answer, edit) if path == Route.CHAT else answer
 
 
-@endpoint.mutant("GO-M121c", killed_by="GO-121")
-class RunsOverTheWindow(Tampering):
-    """generates past the end of the window"""
+def _generating(defect: str, more: Callable[[Any], int]) -> type[Tampering]:
+    class Generating(Tampering):
+        def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+            def edit(document: dict[str, Any]) -> None:
+                document["usage"]["completion_tokens"] += more(self)
 
-    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if path != Route.CHAT or answer.status != OK:
-            return answer
-        document = json.loads(answer.body)
-        document["usage"]["completion_tokens"] += window_of(self)
-        return Forged(OK, json.dumps(document).encode(), JSON_TYPE)
+            return edited(answer, edit) if path == Route.CHAT else answer
+
+    Generating.__doc__ = defect
+    return Generating
+
+
+endpoint.mutant("GO-M121c", killed_by="GO-121")(_generating("generates past the end of the window", window_of))
+endpoint.mutant("GO-M121d", killed_by="GO-121")(
+    _generating("clamps the output to one token fewer than the window leaves", lambda _: -1)
+)

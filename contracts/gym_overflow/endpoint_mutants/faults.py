@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import OK, Tampering, error, is_client_error
+from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, Tampering, error, is_client_error
 from contracts.gym_overflow.fault import Fault, FaultyRequest, Suspicion
 from contracts.gym_overflow.probe import Probe, Route, send
 from contracts.gym_overflow.ruler import Ruler, window_of
@@ -42,6 +42,36 @@ class TakesEveryValueErrorForAnOverflow(Tampering):
     def internal_fault(self, message: str, method: str, path: str, json: Any) -> Answer:
         self.inner.internal_fault(message, method, path, json)
         return send(self.inner, ONE_OVER)
+
+
+@endpoint.mutant("GO-M202b", killed_by="GO-202")
+class HidesTheFaultOfOneRoute(TakesEveryValueErrorForAnOverflow):
+    """answers a ValueError on every route but the chat route as an overflow"""
+
+    def internal_fault(self, message: str, method: str, path: str, json: Any) -> Answer:
+        if path == Route.CHAT:
+            plain: Answer = self.inner.internal_fault(message, method, path, json)
+            return plain
+        return super().internal_fault(message, method, path, json)
+
+
+def _at(route: Route, forged: Forged, how: str) -> type[Tampering]:
+    class AtOneRoute(Tampering):
+        def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+            return forged if path == route and is_client_error(answer) else answer
+
+    AtOneRoute.__doc__ = f"answers a faulty request to {route} {how}"
+    return AtOneRoute
+
+
+for _check, _route in (("GO-203", Route.COMPLETIONS), ("GO-204", Route.RESPONSES)):
+    _fault = FaultyRequest(Fault.MODEL, "hello", None, _route)
+    for _letter, _forged, _how in (
+        ("a", error(400, "check max_tokens"), "with a message that names max_tokens"),
+        ("b", error(500, "internal error"), "with a server error"),
+        ("c", Forged(400, b'{"detail":"bad request"}'), "with the framework's own object"),
+    ):
+        endpoint.mutant(f"GO-M{_check[3:]}{_letter}", killed_by=_check, witness=_fault)(_at(_route, _forged, _how))
 
 
 @endpoint.mutant("GO-M211a", killed_by="GO-211", witness=FaultyRequest(Fault.MODEL, "hello", 4))

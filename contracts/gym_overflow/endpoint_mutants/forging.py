@@ -11,7 +11,7 @@ from contracts.gym_overflow.protocols import EndpointWrapper
 from contracts.gym_overflow.refusal import STATUS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from contracts.gym_overflow.protocols import Answer
 
@@ -29,6 +29,9 @@ class Forged:
     headers: Mapping[str, str] = field(default_factory=lambda: JSON_TYPE)
 
 
+BARE = Forged(500, b"Internal Server Error", {"content-type": "text/plain"})
+
+
 def with_status(answer: Answer, status: int) -> Forged:
     """The same answer under another status."""
     return Forged(status, answer.body, answer.headers)
@@ -37,6 +40,19 @@ def with_status(answer: Answer, status: int) -> Forged:
 def with_words(answer: Answer, old: str, new: str) -> Forged:
     """The same answer in other words."""
     return Forged(answer.status, answer.body.replace(old.encode(), new.encode()), answer.headers)
+
+
+def document_of(answer: Answer) -> dict[str, Any]:
+    """The JSON object of a 200, empty where it is another answer or a stream."""
+    return _as_object(None, answer.body) if answer.status == OK else {}
+
+
+def edited(answer: Answer, edit: Callable[[dict[str, Any]], None]) -> Answer:
+    """The same 200 with a change in its JSON object; any other answer as it is."""
+    if not (document := document_of(answer)):
+        return answer
+    edit(document)
+    return Forged(OK, json.dumps(document).encode(), JSON_TYPE)
 
 
 def error(status: int, message: str, code: object = None) -> Forged:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-import json as json_codec
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow.endpoint_mutants.forging import (
-    JSON_TYPE,
+    BARE,
     OK,
     Forged,
     Tampering,
+    edited,
     error,
     is_refusal,
     with_words,
 )
-from contracts.gym_overflow.probe import Route
+from contracts.gym_overflow.probe import Route, send
 from contracts.gym_overflow.protocols import EndpointWrapper
+from contracts.gym_overflow.ruler import Ruler, window_of
 from contracts.gym_overflow.sides import endpoint
+from contracts.gym_overflow.window_probes import ONE_OVER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from contracts.gym_overflow.protocols import Answer
 
-_BARE = Forged(500, b"Internal Server Error", {"content-type": "text/plain"})
+
+@endpoint.mutant("GO-M110a", killed_by="GO-110")
+class BlamesTheOtherField(Tampering):
+    """refuses an overflow in words of max_completion_tokens where that was sent"""
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if "max_completion_tokens" in body and is_refusal(answer):
+            return error(answer.status, "max_completion_tokens is too large for this prompt.")
+        return answer
 
 
 @endpoint.mutant("GO-M111a", killed_by="GO-111")
@@ -41,7 +51,18 @@ class FailsGroups(Tampering):
     """answers an overflow with a bare 500 when several completions are asked for"""
 
     def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        return _BARE if body.get("n", 1) > 1 and is_refusal(answer) else answer
+        return BARE if body.get("n", 1) > 1 and is_refusal(answer) else answer
+
+
+@endpoint.mutant("GO-M112b", killed_by="GO-112")
+class CompletesOnce(Tampering):
+    """returns one completion where several were asked for"""
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        def edit(document: dict[str, Any]) -> None:
+            del document["choices"][1:]
+
+        return answer if body.get("n", 1) == 1 else edited(answer, edit)
 
 
 @endpoint.mutant("GO-M113a", killed_by="GO-113")
@@ -49,7 +70,19 @@ class FailsLogprobs(Tampering):
     """answers an overflow with a bare 500 when logprobs are asked for"""
 
     def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        return _BARE if body.get("logprobs") and is_refusal(answer) else answer
+        return BARE if body.get("logprobs") and is_refusal(answer) else answer
+
+
+@endpoint.mutant("GO-M113b", killed_by="GO-113")
+class ForgetsTheLogprobs(Tampering):
+    """returns no logprobs"""
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        def edit(document: dict[str, Any]) -> None:
+            for choice in document["choices"]:
+                choice["logprobs"] = None
+
+        return edited(answer, edit) if body.get("logprobs") else answer
 
 
 @endpoint.mutant("GO-M114a", killed_by="GO-114")
@@ -68,6 +101,17 @@ class ForgetsTheTools(EndpointWrapper):
         if isinstance(json, dict):
             json = {key: value for key, value in json.items() if key != "tools"}
         return super().request(method, path, json=json, content=content, headers=headers)
+
+
+@endpoint.mutant("GO-M114b", killed_by="GO-114")
+class RefusesToolsTooEarly(Tampering):
+    """refuses the last prompt that fits when it carries tools"""
+
+    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        fits = "tools" in body and answer.status == OK
+        if fits and Ruler.of(self).count(path, body) == window_of(self) - 1:
+            return send(self.inner, ONE_OVER)
+        return answer
 
 
 @endpoint.mutant("GO-M115a", killed_by="GO-115")
@@ -96,7 +140,7 @@ class LeavesTheSpliceUnguarded(Tampering):
 
     def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
         spliced = any("generation_token_ids" in message for message in body.get("messages", ()))
-        return _BARE if spliced and is_refusal(answer) else answer
+        return BARE if spliced and is_refusal(answer) else answer
 
 
 @endpoint.mutant("GO-M118a", killed_by="GO-118")
@@ -104,10 +148,9 @@ class TokenizesAnotherPrompt(Tampering):
     """counts a prompt in /tokenize that is three tokens shorter than the final one"""
 
     def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        def edit(document: dict[str, Any]) -> None:
+            document["count"] -= 3
+
         if path != "/tokenize":
             return answer
-        if answer.status == OK:
-            document = json_codec.loads(answer.body)
-            document["count"] -= 3
-            return Forged(OK, json_codec.dumps(document).encode(), JSON_TYPE)
-        return error(answer.status, "The prompt is too long.")
+        return edited(answer, edit) if answer.status == OK else error(answer.status, "The prompt is too long.")
