@@ -10,6 +10,7 @@ import torch
 from impl.numerics import metrics
 from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
 from impl.numerics.config import validate_fp32_lm_head_config
+from impl.numerics.megatron_adapter import MegatronAdapter
 from impl.numerics.mismatch_report import mismatch_sums, sequence_mult_prob_error
 from impl.numerics.torch_engine import TorchEngine
 
@@ -93,21 +94,25 @@ def head() -> tuple[TorchAdapter, ...]:
     return torch_rollout(), torch_trainer()
 
 
-class TorchPair:
-    """Trainer and rollout engine on torch, with the trainer's metrics and the configuration's validation.
+class ReferencePair:
+    """A trainer and a rollout engine, with the trainer's metrics and the configuration's validation.
 
     Attributes:
         train: the trainer's side.
         rollout: the rollout engine's side.
     """
 
-    name = "torch-pair"
     version = str(torch.__version__)
     capabilities = frozenset({"refit", "metrics", "config"})
 
-    def __init__(self, train: Any = None, rollout: Any = None) -> None:
-        self.train = train or torch_trainer()
-        self.rollout = rollout or torch_rollout()
+    def __init__(self, train: TorchAdapter | MegatronAdapter, rollout: TorchAdapter) -> None:
+        self.train, self.rollout = train, rollout
+        self.name = f"{train.name}+{rollout.name}"
+
+    def close(self) -> None:
+        """Close the side that holds processes."""
+        if isinstance(self.train, MegatronAdapter):
+            self.train.close()
 
     def mismatch(
         self,
@@ -156,6 +161,21 @@ class TorchPair:
         validate_fp32_lm_head_config(config)
 
 
-def parity() -> TorchPair:
-    """Both sides together."""
-    return TorchPair()
+def parity() -> ReferencePair:
+    """Both sides on torch, together."""
+    return ReferencePair(torch_trainer(), torch_rollout())
+
+
+def megatron_head() -> MegatronAdapter:
+    """Megatron-Core as one engine, on one rank."""
+    return MegatronAdapter(1)
+
+
+def megatron_head_tp2() -> MegatronAdapter:
+    """Megatron-Core as one engine, on two tensor-parallel ranks."""
+    return MegatronAdapter(2)
+
+
+def megatron_parity() -> ReferencePair:
+    """Megatron-Core as the trainer of a torch rollout engine."""
+    return ReferencePair(megatron_head(), torch_rollout())

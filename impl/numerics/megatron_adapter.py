@@ -73,13 +73,3 @@ class MegatronAdapter:
     def close(self) -> None:
         """Stop the group's processes."""
         self._group.close()
-
-
-def megatron_head() -> MegatronAdapter:
-    """One rank."""
-    return MegatronAdapter(1)
-
-
-def megatron_head_tp2() -> MegatronAdapter:
-    """Two tensor-parallel ranks."""
-    return MegatronAdapter(2)

@@ -11,7 +11,7 @@ from contracts.numerics.comparing import BODY, WAYS, compare, rounding_dominates
 from contracts.numerics.comparison_view import means, verdicts
 from contracts.numerics.pair import PairAdapter
 from contracts.numerics.pair_defects import StaysBf16, sides
-from impl.numerics.adapter import TorchPair, torch_rollout, torch_trainer
+from impl.numerics.adapter import parity, torch_rollout, torch_trainer
 
 SMALL = ["--seeds", "2", "--sequences", "8", "--generated", "16"]
 
@@ -25,7 +25,7 @@ def test_the_table_has_four_rows_and_the_bodies() -> None:
 
 
 def test_the_table_says_what_the_rounding_does() -> None:
-    rows = compare(TorchPair(), ParityCase(sequences=12, generated=24), seeds=3)
+    rows = compare(parity(), ParityCase(sequences=12, generated=24), seeds=3)
     assert rounding_dominates(rows)
     error, divergence = means(rows, "token_mult_prob_error"), means(rows, "gen_kl_error")
     assert error["both fp32"] < error["both bf16"] < min(error["rollout only"], error["trainer only"])
@@ -35,7 +35,7 @@ def test_the_table_says_what_the_rounding_does() -> None:
 
 
 def test_a_dead_switch_is_not_best() -> None:
-    rows = compare(sides(train=StaysBf16)(TorchPair()), ParityCase(sequences=4), seeds=1)
+    rows = compare(sides(train=StaysBf16)(parity()), ParityCase(sequences=4), seeds=1)
     assert not verdicts(rows)[0]
 
 

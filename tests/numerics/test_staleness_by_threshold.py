@@ -15,7 +15,7 @@ from contracts.numerics.oracle import mismatch
 from contracts.numerics.playing import play
 from contracts.numerics.protocols import HeadShape
 from contracts.numerics.updates import updated
-from impl.numerics.adapter import TorchAdapter, TorchPair, torch_rollout
+from impl.numerics.adapter import TorchAdapter, parity, torch_rollout
 
 #: What the masking of sequences uses; and a far stricter one, the whole error of two bf16 heads.
 MASKING = 1.5
@@ -37,7 +37,7 @@ def staleness(adapter: TorchAdapter | AdapterDefect, transport: str) -> float:
 
 def both_bf16() -> float:
     """What rounding both heads costs on the same kind of checkpoint."""
-    batch = play(TorchPair(), ParityCase(sequences=8, generated=16), train="off", rollout="off")
+    batch = play(parity(), ParityCase(sequences=8, generated=16), train="off", rollout="off")
     return mismatch(batch.lp_gen, batch.lp_train, np.ones_like(batch.lp_gen))["token_mult_prob_error"]
 
 
