@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from impl.gym_overflow.endpoint import DEFAULT_MODEL, DEFAULT_WINDOW, create_app, final_prompt_tokens
@@ -9,7 +12,7 @@ from impl.gym_overflow.engine import Engine
 from impl.gym_overflow.in_process import Answer, InProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 CAPABILITIES = frozenset(
     {
@@ -63,14 +66,28 @@ class ReferenceEndpoint(InProcess):
 
     def internal_fault(self, message: str, method: str, path: str, json: Any) -> Answer:
         """Send a request while the server's engine raises `ValueError(message)`, whatever it is asked."""
-        engine = _FaultyEngine(message)
-        with ReferenceEndpoint(model=self.model, window=self.window, engine=engine) as faulty:
+        engine, faulty = self._faulty
+        with engine.raising(message):
             return faulty.request(method, path, json=json)
+
+    @cached_property
+    def _faulty(self) -> tuple[_FaultyEngine, ReferenceEndpoint]:
+        # Built once: an application with its document takes longer to build than all else here.
+        engine = _FaultyEngine()
+        faulty = ReferenceEndpoint(model=self.model, window=self.window, engine=engine)
+        return engine, self._resources.enter_context(faulty)
 
 
 class _FaultyEngine(Engine):
-    def __init__(self, message: str) -> None:
-        self._message = message
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._message = ""
+
+    @contextmanager
+    def raising(self, message: str) -> Iterator[None]:
+        with self._lock:
+            self._message = message
+            yield
 
     def generate(self, *_arguments: object, **_options: object) -> NoReturn:
         raise ValueError(self._message)

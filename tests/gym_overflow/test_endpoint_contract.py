@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contracts import CheckCrashed, ContractFailure, gym_overflow
+from contracts.gym_overflow.selection import selected
 from contracts.rooms import PREFIXES
 from impl.gym_overflow.adapter import ReferenceEndpoint, endpoint
 
@@ -36,11 +37,6 @@ def test_the_reference_holds(adapter: ReferenceEndpoint, check: Check[Any]) -> N
 @CONTRACT.parametrize_mutants()
 def test_the_check_finds_its_defect(adapter: ReferenceEndpoint, mutant: Mutant[Any]) -> None:
     mutant.verify_killed(adapter)
-
-
-@CONTRACT.parametrize_controls()
-def test_the_check_tolerates_what_it_must(adapter: ReferenceEndpoint, control: Any) -> None:
-    control.verify_held(adapter)
 
 
 def test_every_check_has_a_defect() -> None:
@@ -75,13 +71,14 @@ def test_no_defect_crashes_another_check(adapter: ReferenceEndpoint, mutant: Mut
     """A defect is found or passed over by every other check; none of them breaks on it."""
     broken = mutant.wrap(adapter)
     crashed = []
-    for check in CONTRACT.at():
-        if check.missing(broken):
-            continue
-        try:
-            check.verify(broken, case=check.examples[0] if check.takes_case else None)
-        except ContractFailure:
-            continue
-        except CheckCrashed as crash:
-            crashed.append(str(crash))
+    with selected(["0.7.0"]):
+        for check in CONTRACT.at():
+            if check.missing(broken):
+                continue
+            try:
+                check.verify(broken, case=check.examples[0] if check.takes_case else None)
+            except ContractFailure:
+                continue
+            except CheckCrashed as crash:
+                crashed.append(str(crash))
     assert crashed == []
