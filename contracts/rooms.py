@@ -48,6 +48,8 @@ def load(name: str) -> Contract[Any]:
     try:
         contract: Contract[Any] = getattr(importlib.import_module(f"contracts.{room}"), side)
     except ModuleNotFoundError as error:
+        if (error.name or "").startswith("contracts"):
+            raise
         raise RoomUnavailableError(
             f"the room {room} needs {error.name}, which is not installed: pip install 'rl-contracts[{_extra(room)}]'"
         ) from error

@@ -114,6 +114,27 @@ def test_a_known_failure_does_not_cover_another_check(pytester: pytest.Pytester)
     run(pytester, "WrongAbove", KNOWN(until="")).assert_outcomes(passed=2, failed=2, xpassed=1)
 
 
+def test_a_known_failure_does_not_cover_another_code(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        import toy_adapters
+        from toy_echo import echo
+        from contracts import KnownFailure
+
+        @pytest.fixture
+        def adapter():
+            return toy_adapters.Rude()
+
+        @echo.parametrize(known_failures={"TY-102": KnownFailure("it is rude", issue="toy/echo#1")})
+        def test_echo(adapter, check):
+            if check.id == "TY-102":
+                raise echo["TY-103"].fail("something else", got=1, want=0)
+        """
+    )
+    pytester.runpytest_inprocess().assert_outcomes(passed=3, failed=1, xpassed=1)
+
+
 def test_an_expired_known_failure_fails_and_says_when_it_ended(pytester: pytest.Pytester) -> None:
     result = run(pytester, "Rude", KNOWN(until=", until='2020-01-31'"))
     result.assert_outcomes(passed=3, failed=1, xpassed=1)

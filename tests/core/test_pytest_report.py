@@ -10,6 +10,7 @@ from toy_echo import echo
 
 import contracts
 from contracts import KnownFailure, Report
+from contracts.report.matrix import matrices
 from contracts.report.report import ExitCode
 from contracts.report.stream import TruncatedReportError, read
 
@@ -102,6 +103,7 @@ def test_deselected_checks_are_not_missed(pytester: pytest.Pytester) -> None:
     assert [result.check for result in report.results] == ["TY-102"]
     assert (report.header.subjects[0].declared, report.header.subjects[0].selected) == (5, 1)
     assert report.exit_code is ExitCode.HOLDS
+    assert [row.id for matrix in matrices(report) for row in matrix.rows] == ["TY-102"]
 
 
 def test_other_tests_are_left_out(pytester: pytest.Pytester) -> None:
