@@ -6,7 +6,7 @@ import json as json_codec
 import socket
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -130,23 +130,39 @@ class AsgiAdapter(UrlAdapter):
 def served(app: Any) -> Iterator[str]:
     """Serve an ASGI application on a free loopback port; gives its base URL.
 
+    What the application raises is answered 500 and logged as ``uvicorn.error``, so that pytest shows it with a failure.
+
     Raises:
-        RuntimeError: If the application does not start.
+        TypeError: If it is no application.
+        RuntimeError: If it does not start.
     """
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", ws="none", timeout_graceful_shutdown=5)
+    if not callable(app):
+        raise TypeError(f"an ASGI application is called with (scope, receive, send); {app!r} cannot be called")
+    config = uvicorn.Config(app, log_config=None, log_level="error", ws="none", timeout_graceful_shutdown=5)
     server = uvicorn.Server(config)
     # With its protocol named, asyncio sends without Nagle's delay, which would cost 40 ms an answer.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True, name="contracts-served")
+
+    def serve() -> None:
+        # A startup that fails makes uvicorn exit; the thread that waits for it says so.
+        with suppress(SystemExit):
+            server.run(sockets=[listener])
+
+    thread = threading.Thread(target=serve, daemon=True, name="contracts-served")
     thread.start()
     deadline = time.monotonic() + _START_S
-    while not server.started:
-        if not thread.is_alive() or time.monotonic() > deadline:
-            server.should_exit = True
-            listener.close()
-            raise RuntimeError(f"the application did not start on 127.0.0.1 within {_START_S:g} s")
+    while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
+    if not server.started:
+        how = (
+            f"not within {_START_S:g} s"
+            if thread.is_alive()
+            else "its startup failed; the log of uvicorn.error says why"
+        )
+        server.should_exit = True
+        listener.close()
+        raise RuntimeError(f"the application did not start on 127.0.0.1: {how}")
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
