@@ -113,6 +113,12 @@ _FORMS = tuple(
         _LIMIT + r"~<window>~you requested <prompt> tokens in the messages",
         _LIMIT + r"~<window>~(?:prompt|request|messages?|input)~(?:contains?|has|have|is|resulted in)"
         r"(?P<at_least> at least)?(?: about)? <prompt> (?:input )?tokens",
+        r"you passed(?P<at_least> at least)? <prompt> (?:input )?tokens(?: and requested <output> output tokens)?~"
+        + _LIMIT
+        + r"~<window> tokens",
+        r"you passed(?: at least)? <prompt> input characters(?: and requested <output> output tokens)?~"
+        + _LIMIT
+        + r"~<limit> tokens~maximum input length of <room> tokens \(at most <window> characters(?P<characters>)",
         r"requested token count exceeds~<window> tokens~total of <total> tokens: <prompt> tokens~<output>",
         r"'?max_(?:completion_|output_)?tokens'?(?: or 'max_completion_tokens')? is too large: <output>\. "
         + _LIMIT

@@ -18,6 +18,10 @@ PROMPT_WORDINGS = (
         "This model's maximum context length is {w} tokens. However, your prompt contains at least {p} input tokens, "
         "which exceeds this limit even without any output tokens."
     ),
+    (
+        "You passed {p} input tokens and requested 0 output tokens. However, the model's context length is only {w} "
+        "tokens, resulting in a maximum input length of one less."
+    ),
     "The engine prompt length {p} exceeds the max_model_len {w}. Please reduce prompt.",
     "The decoder prompt (length {p}) is longer than the maximum model length of {w}. Make sure of it.",
     "Prompt length of {p} is longer than the maximum model length of {w}.",
