@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from contracts.cli.ending import end, ending
 from contracts.report.report import ExitCode
+
+if TYPE_CHECKING:
+    from contracts.gym_overflow.gym import GymSource
 
 app = typer.Typer(
     help="What NeMo Gym's out-of-context classifier would make of an answer.",
@@ -36,6 +39,7 @@ def verdict_command(
     with ending(ExitCode.ERROR, GymError):
         source = load_gym(gym, progress=_progress)
         decided = verdict(source, status, body)
+    _say_unpinned(source)
     for decision in decided.decisions:
         site = decision.site
         typer.echo(f"{site.file}:{site.line} {site.function}: {_said(overflow=decision.overflow)}")
@@ -53,8 +57,10 @@ def diff_command(
     from contracts.gym_overflow.gym import GymError, diff_sources, load_gym  # noqa: PLC0415 - as above
 
     with ending(ExitCode.ERROR, GymError):
-        difference = diff_sources(load_gym(before, progress=_progress), load_gym(after, progress=_progress))
-        lines = difference.lines
+        sources = [load_gym(spec, progress=_progress) for spec in (before, after)]
+        lines = diff_sources(*sources).lines
+    for source in sources:
+        _say_unpinned(source)
     for line in lines:
         typer.echo(line)
 
@@ -81,6 +87,11 @@ def replay_command(
         found = replayed_through_reference(rows, source) if through else replayed(rows, source)
     show(found)
     raise typer.Exit(ExitCode.HOLDS if found.holds else ExitCode.FAILED)
+
+
+def _say_unpinned(source: GymSource) -> None:
+    if not source.pinned:
+        _progress(f"{source.name} is not pinned: {source.path} was read as it is")
 
 
 def _said(*, overflow: bool) -> str:
