@@ -85,7 +85,14 @@ class UrlAdapter:
         self.window = window
         self.count_tokens = count_tokens
         self._client = httpx.Client(
-            base_url=base_url, headers=headers, timeout=timeout_s, transport=transport, trust_env=False
+            base_url=base_url,
+            headers=headers,
+            timeout=timeout_s,
+            transport=transport,
+            trust_env=False,
+            # Each request has its own connection: a server that has raised, or grown tired of an idle one, closes it,
+            # and the next request on it would be reset.
+            limits=httpx.Limits(max_keepalive_connections=0),
         )
 
     def request(
