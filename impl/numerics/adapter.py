@@ -2,91 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from impl.numerics import metrics
-from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
 from impl.numerics.config import validate_fp32_lm_head_config
 from impl.numerics.megatron_adapter import MegatronAdapter
 from impl.numerics.mismatch_report import mismatch_sums, sequence_mult_prob_error
-from impl.numerics.torch_engine import TorchEngine
+from impl.numerics.torch_adapter import TorchAdapter, torch_rollout, torch_trainer
+
+__all__ = ["head", "megatron_head", "megatron_head_tp2", "megatron_parity", "parity", "torch_rollout", "torch_trainer"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from impl.numerics.llama import HeadStrategy
-
-HeadMode = Literal["untouched", "off", "fp32", "tf32"]
-
-EVERY_ENGINE = frozenset(
-    {"refit", "direct", "collective", "checkpoint", "delta", "partial_refit", "generate", "tied", "bias", "softcap",
-     "logit_scale", "vocab_padding", "prefix_cache", "sleep", "drafter", "faults", "tf32"}
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class TorchAdapter:
-    """Starts torch engines of one kind.
-
-    Attributes:
-        name: unique among the adapters of a run.
-        strategy: how the head is computed where fp32 is on.
-        fused: which attention kernel; see `impl.numerics.llama.Llama`.
-        device: torch's name of the device.
-    """
-
-    name: str
-    strategy: HeadStrategy = "cached"
-    capabilities: frozenset[str] = EVERY_ENGINE
-    shape: LlamaShape = field(default_factory=LlamaShape)
-    fused: bool = True
-    device: str = "cpu"
-
-    @property
-    def version(self) -> str:
-        """Torch's version."""
-        return str(torch.__version__)
-
-    @property
-    def vocab(self) -> int:
-        """Tokens of the vocabulary."""
-        return self.shape.vocab
-
-    def checkpoint(self, seed: int, head: Any = None) -> dict[str, NDArray[np.float32]]:
-        """Weights of a model, as fp32 arrays of bf16 values under Hugging Face names."""
-        state = make_checkpoint(self.shape, head or HeadShape(), seed)
-        return {name: tensor.float().numpy() for name, tensor in state.items()}
-
-    def start(
-        self, weights: Mapping[str, NDArray[np.float32]] | None, *, mode: HeadMode, head: Any = None
-    ) -> TorchEngine:
-        """Start an engine; ``weights`` None starts it on dummy weights.
-
-        Raises:
-            HeadNotFoundError: the model has no head.
-            QuantizedHeadError: its head is quantized and the mode asks for fp32.
-        """
-        strategies: dict[str, HeadStrategy] = {"untouched": "model", "off": "model", "fp32": self.strategy}
-        strategy = strategies.get(mode, "tf32")
-        shape = head or HeadShape()
-        return TorchEngine(self.shape, shape, strategy, weights, fused=self.fused, device=self.device)
-
-
-def torch_rollout() -> TorchAdapter:
-    """The rollout side: a cached fp32 head under refit."""
-    return TorchAdapter("torch-cached", capabilities=EVERY_ENGINE | {"cached_head"})
-
-
-def torch_trainer() -> TorchAdapter:
-    """The trainer side: upcast per call, with gradients."""
-    able = (EVERY_ENGINE | {"training"}) - {"sleep", "drafter", "prefix_cache"}
-    return TorchAdapter("torch-trainer", strategy="per_call", fused=False, capabilities=able)
 
 
 def head() -> tuple[TorchAdapter, ...]:

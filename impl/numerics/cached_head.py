@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from impl.numerics.head_owner import HeadNotFoundError, resolve_lm_head_owner
+from impl.numerics.matmul_precision import fp32_matmul_precision
 from impl.numerics.quantized import refuse_quantized_layer
 
 _ATTRIBUTE = "_fp32_lm_head"
@@ -133,7 +134,8 @@ class CachedHead:
 
     def logits(self, hidden: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
         """Compute fp32 logits ``[..., vocab]`` of hidden states ``[..., hidden]``."""
-        with torch.autocast(hidden.device.type, enabled=False):
+        # In full fp32 whatever the process allows: an fp32 residual connection feeds values that TF32 would round.
+        with torch.autocast(hidden.device.type, enabled=False), fp32_matmul_precision(tf32=False):
             return functional.linear(hidden.float(), self.weight(), None if bias is None else bias.float())
 
     def _refuse_other_storage(self, copy: torch.Tensor) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from impl.numerics.adapter import HeadMode
+    from impl.numerics.torch_adapter import HeadMode
 
 _CONFIGS = {
     "untouched": None,
@@ -34,7 +34,9 @@ class MegatronAdapter:
         shape: the models' dimensions.
     """
 
-    capabilities = frozenset({"training", "refit", "direct", "tied", "vocab_padding", "faults", "tf32"})
+    capabilities = frozenset(
+        {"training", "refit", "direct", "partial_refit", "tied", "vocab_padding", "faults", "tf32"}
+    )
 
     def __init__(self, tensor_parallel: int = 1, shape: LlamaShape | None = None) -> None:
         self.name = f"megatron-tp{tensor_parallel}"

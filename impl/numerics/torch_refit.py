@@ -105,5 +105,6 @@ class Refit:
             target = own[name].data[: len(tensor)]
             if target.shape != tensor.shape:
                 raise ValueError(f"{name} is {tuple(target.shape)} here and {tuple(tensor.shape)} in the update")
-            changed = target != tensor
-            target[changed] = tensor[changed]
+            sent = tensor.to(target.device)
+            changed = target != sent
+            target[changed] = sent[changed]

@@ -11,7 +11,8 @@ from contracts.numerics.comparing import BODY, WAYS, compare, rounding_dominates
 from contracts.numerics.comparison_view import means, verdicts
 from contracts.numerics.pair import PairAdapter
 from contracts.numerics.pair_defects import StaysBf16, sides
-from impl.numerics.adapter import parity, torch_rollout, torch_trainer
+from impl.numerics.adapter import parity
+from impl.numerics.torch_adapter import torch_rollout, torch_trainer
 
 SMALL = ["--seeds", "2", "--sequences", "8", "--generated", "16"]
 
@@ -50,7 +51,7 @@ def test_a_rollout_that_cannot_sample_is_refused() -> None:
         name, vocab, capabilities = "scorer", 512, frozenset({"refit"})
 
     with pytest.raises(ValueError, match="generate"):
-        PairAdapter(train=torch_trainer(), rollout=Scorer())  # type: ignore[arg-type] # it is not an adapter
+        PairAdapter(train=torch_trainer(), rollout=Scorer())
 
 
 def test_a_pair_declares_what_both_can() -> None:

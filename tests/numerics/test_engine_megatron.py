@@ -1,4 +1,4 @@
-"""Real Megatron-Core on CPU over gloo: the contracts on one and two ranks, and the layer's every way of being called."""
+"""Real Megatron-Core on CPU over gloo: the contracts on one and two ranks, and every way of calling the layer."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from contracts.numerics import budgets, head, parity
 from contracts.numerics.cases import ParityCase
 from contracts.numerics.comparing import BODY, compare, rounding_dominates
 from contracts.numerics.comparison_view import means
-from impl.numerics.adapter import megatron_parity, torch_trainer
+from impl.numerics.adapter import megatron_parity
 from impl.numerics.checkpoint import HeadShape
 from impl.numerics.megatron_adapter import MegatronAdapter
+from impl.numerics.torch_adapter import torch_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

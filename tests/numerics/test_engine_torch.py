@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from impl.numerics.adapter import torch_rollout, torch_trainer
 from impl.numerics.cached_head import cached_head_of
 from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
 from impl.numerics.prefix_cache import BLOCK
+from impl.numerics.torch_adapter import torch_rollout, torch_trainer
 from impl.numerics.torch_engine import EngineStateError, TorchEngine
 
 PROMPT = list(range(3, 3 + 3 * BLOCK))
@@ -55,7 +55,7 @@ def test_samples_follow_their_logprobs() -> None:
 def test_only_the_cached_strategy_holds_a_copy() -> None:
     shape, head = LlamaShape(), HeadShape()
     for strategy in ("model", "per_call", "tf32"):
-        assert TorchEngine(shape, head, strategy).head_storage() is None  # type: ignore[arg-type] # a literal
+        assert TorchEngine(shape, head, strategy).head_storage() is None
     engine = TorchEngine(shape, head, "cached")
     engine.prefill(PROMPT)
     assert cached_head_of(engine.model).bytes_held == shape.vocab * shape.hidden * 4

@@ -7,8 +7,8 @@ import importlib.util
 import numpy as np
 import pytest
 
-from impl.numerics.adapter import torch_rollout, torch_trainer
 from impl.numerics.checkpoint import HeadShape
+from impl.numerics.torch_adapter import torch_rollout, torch_trainer
 
 pytestmark = [
     pytest.mark.engine,

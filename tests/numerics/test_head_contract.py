@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contracts.numerics import head
-from impl.numerics.adapter import TorchAdapter, torch_rollout, torch_trainer
+from impl.numerics.torch_adapter import TorchAdapter, torch_rollout, torch_trainer
 
 if TYPE_CHECKING:
     from contracts import Check, Control, Mutant

@@ -15,9 +15,9 @@ from contracts import ContractFailure
 from contracts.numerics import head
 from contracts.numerics.cases import ForwardCase, RefitCase
 from impl.numerics import cached_head, fp32_linear, refit_hooks, torch_engine
-from impl.numerics.adapter import TorchAdapter, torch_rollout, torch_trainer
 from impl.numerics.cached_head import CachedHead
 from impl.numerics.prefix_cache import PrefixCache
+from impl.numerics.torch_adapter import TorchAdapter, torch_rollout, torch_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ def test_a_copy_registered_as_parameter_is_found(monkeypatch: pytest.MonkeyPatch
 
     def register(cached: CachedHead) -> float | None:
         drift = original(cached)
-        cached.lm_head.weight_fp32 = torch.nn.Parameter(cached._copy)  # type: ignore[arg-type] # noqa: SLF001 - the defect
+        cached.lm_head.weight_fp32 = torch.nn.Parameter(cached._copy)  # noqa: SLF001 - the defect
         return drift
 
     monkeypatch.setattr(CachedHead, "refresh", register)

@@ -15,7 +15,8 @@ from contracts.numerics.oracle import mismatch
 from contracts.numerics.playing import play
 from contracts.numerics.protocols import HeadShape
 from contracts.numerics.updates import updated
-from impl.numerics.adapter import TorchAdapter, parity, torch_rollout
+from impl.numerics.adapter import parity
+from impl.numerics.torch_adapter import TorchAdapter, torch_rollout
 
 #: What the masking of sequences uses; and a far stricter one, the whole error of two bf16 heads.
 MASKING = 1.5
