@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +38,17 @@ class RecordedAnswer:
     status: int
     body: str
     classified: bool
+
+
+class _Row(BaseModel):
+    """What every row holds; what else it holds is its own affair."""
+
+    model_config = ConfigDict(strict=True)
+
+    status: int
+    body: str
+    kind: Literal["overflow", "not_overflow", "ambiguous"]
+    gym_verdict: Annotated[dict[str, bool], Field(min_length=1)]
 
 
 @cache
@@ -87,11 +100,10 @@ def _rows(lines: Iterable[str], where: str) -> list[dict[str, Any]]:
             row = json.loads(line)
         except json.JSONDecodeError as error:
             raise CorpusError(f"{where}:{number}: not JSON: {error}") from error
-        wanted = {"status": int, "body": str, "kind": str, "gym_verdict": dict}
-        wrong = [
-            name for name, kind in wanted.items() if not isinstance(row, dict) or not isinstance(row.get(name), kind)
-        ]
-        if wrong:
-            raise CorpusError(f"{where}:{number}: no row of a corpus: {', '.join(wrong)} missing or of another type")
+        try:
+            _Row.model_validate(row)
+        except ValidationError as error:
+            wrong = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'the row'}: {one['msg']}" for one in error.errors())
+            raise CorpusError(f"{where}:{number}: no row of a corpus: {wrong}") from error
         found.append(row)
     return found
