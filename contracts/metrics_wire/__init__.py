@@ -1,1 +1,22 @@
-"""Placeholder."""
+"""The seam between a training loop's logger, the Jobs service that stores what it reports, and the chart that reads it.
+
+``logger`` is the contract. It is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contracts.metrics_wire.sides import logger
+
+__all__ = ["logger"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for part in ("checks", "mutants"):
+            importlib.import_module(f"{__name__}.{name}_{part}")
+        return getattr(importlib.import_module(f"{__name__}.sides"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

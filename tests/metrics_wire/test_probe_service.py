@@ -226,9 +226,12 @@ def test_it_dies_and_comes_back_with_what_it_had() -> None:
 
 def test_another_door_leads_to_the_same_tasks_until_it_is_shut() -> None:
     with Probe() as probe:
-        with probe.another_door() as base_url:
-            url = probe.task_url(base_url=base_url)
+        with probe.another_door() as door:
+            url = probe.task_url(base_url=door.base_url)
             httpx.put(url, json={"status": "active"})
+            door.cut()
+            assert httpx.put(url, json={"status": "error"}).status_code == 200
+            assert len(probe.requests) == 1
         assert httpx.get(probe.task_url()).json()["status"] == "active"
         with pytest.raises(httpx.ConnectError):
             httpx.get(url)

@@ -35,6 +35,7 @@ class ProbeServer(ThreadingHTTPServer):
     def __init__(self, port: int, probe: Probe) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.probe = probe
+        self.is_cut = False
         self.lock = threading.Lock()
         self.connections: set[socket.socket] = set()
         self._thread = threading.Thread(target=self.serve_forever, args=(_POLL_S,), daemon=True, name="probe")
@@ -44,6 +45,18 @@ class ProbeServer(ThreadingHTTPServer):
     def port(self) -> int:
         """The port that it listens on."""
         return int(self.server_address[1])
+
+    @property
+    def base_url(self) -> str:
+        """Scheme, host and port."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def cut(self) -> None:
+        """From now on nothing that comes through this port reaches the service, and nothing is recorded.
+
+        Every request is answered as if it had, so that what is left of the process behind it comes to its end.
+        """
+        self.is_cut = True
 
     def stop(self) -> None:
         """Close the port and every connection, as a killed process does."""
@@ -82,6 +95,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        if self.owner.is_cut:
+            self._answer(HTTPStatus.OK, b"{}")
+            return
         at = time.monotonic()
         fault = self.probe.faults.strike(self.command)
         if fault is not None and fault.kind == "delay":
@@ -92,6 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
         if not status:
             self.close_connection = True
             return
+        self._answer(status, payload)
+
+    def _answer(self, status: int, payload: bytes) -> None:
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(payload)))

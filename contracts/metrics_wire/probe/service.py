@@ -103,14 +103,14 @@ class Probe:
         self._port = self._server.port
 
     @contextlib.contextmanager
-    def another_door(self) -> Iterator[str]:
-        """The same service on one more port: its base URL. After the block nothing comes through that port any more.
+    def another_door(self) -> Iterator[ProbeServer]:
+        """The same service on one more port, for one process of the client. It is shut at the end of the block.
 
-        It stands for one process of the client: to shut its door is what the service sees when that process is killed.
+        To `cut` it is what the service sees when that process is killed.
         """
         server = ProbeServer(0, self)
         try:
-            yield f"http://127.0.0.1:{server.port}"
+            yield server
         finally:
             server.stop()
 

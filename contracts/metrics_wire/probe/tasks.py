@@ -87,11 +87,17 @@ class TaskStore:
             self._tasks[path] = _Task(**copy.deepcopy(fields))
 
 
+def _points(written: object) -> list[dict[str, Any]]:
+    if not isinstance(written, list):
+        return []
+    return [point for point in written if isinstance(point, dict) and isinstance(point.get("step"), int)]
+
+
 def _overlaid(metrics: dict[str, Any], appended: dict[str, dict[int, dict[str, Any]]]) -> dict[str, Any]:
     merged = dict(metrics)
     for name, points in appended.items():
         written = merged.get(name)
-        by_step = {point["step"]: point for point in written if "step" in point} if isinstance(written, list) else {}
+        by_step = {point["step"]: point for point in _points(written)}
         by_step |= points
         merged[name] = [by_step[step] for step in sorted(by_step)]
     return merged

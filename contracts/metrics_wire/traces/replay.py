@@ -28,21 +28,21 @@ def replay(trace: Trace, adapter: LoggerAdapter, probe: Probe) -> None:
     """Carry out every process of ``trace``; afterwards ``probe`` has stored what the logger made of it.
 
     The end of a process is the driver's affair where the adapter has one, else ``close`` is called. A process that is
-    killed is cut off from the service, after it had the time to send its last step, and never closed.
+    killed is cut off from the service, after it had the time to send its last step, and its end does not reach it.
     """
     for calls in trace.processes:
-        with probe.another_door() as base_url:
-            task_url = probe.task_url(base_url=base_url)
+        with probe.another_door() as door:
+            task_url = probe.task_url(base_url=door.base_url)
             logger = adapter.start(task_url, trace.schedule.fields, algorithm=trace.algorithm)
             composite = Composite()
             if calls and calls[-1]["call"] == "sigkill":
                 composite.loggers.append(logger)
                 _train(calls, composite)
                 _settle(calls, probe)
+                door.cut()
             else:
                 _drive(trace, adapter, composite, logger, calls)
-            if calls and calls[-1]["call"] != "sigkill":
-                logger.close()
+            logger.close()
 
 
 def _drive(

@@ -1,0 +1,142 @@
+"""The runner: another process writes the last reports, and the curves stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from contracts.metrics_wire.bench import Bench
+from contracts.metrics_wire.cases import Kind
+from contracts.metrics_wire.probe import Fault
+from contracts.metrics_wire.protocols import Schedule
+from contracts.metrics_wire.services import Service
+from contracts.metrics_wire.sides import logger
+from contracts.metrics_wire.sources import fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from contracts.check import Check
+    from contracts.metrics_wire.protocols import LoggerAdapter, Runner
+
+WRITES: dict[str, Callable[[Runner], object]] = {
+    "processing_checkpoint": lambda runner: runner.report_running("processing_checkpoint"),
+    "completed": lambda runner: runner.report_completed("Training completed"),
+    "error": lambda runner: runner.report_error("CUDA out of memory"),
+}
+STATUSES = {"processing_checkpoint": "active", "completed": "completed", "error": "error"}
+EACH_WRITE = tuple(Kind(kind, each) for kind in WRITES for each in Service)
+
+
+def _trained(bench: Bench) -> dict[str, Any]:
+    process = bench.process(Schedule(max_steps=10, num_epochs=1))
+    process.log_metrics({"accuracy": 0.5}, 0, "validation")
+    for step in (1, 2, 3):
+        process.log_metrics({"loss": step / 8, "reward": step / 4}, step, "train")
+    process.close()
+    return bench.series
+
+
+@logger.check(
+    "MW-621",
+    source=fixed("the last three writes of any job come from the runner, which holds no series to send"),
+    requires={"runner"},
+    examples=EACH_WRITE,
+)
+def the_last_writes_keep_the_series(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
+    """The runner's reports, before the training and after it, keep every stored point, and state what they say.
+
+    Why: the chart was there while the job ran and empty the moment it stopped, most of all when it failed.
+
+    Usual cause: an update without the series, from a process that never had them.
+    """
+    with Bench(adapter, case.service) as bench:
+        runner = adapter.runner(bench.probe.task_url())
+        try:
+            runner.report_running("compiling_config")
+            before = _trained(bench)
+            WRITES[case.kind](runner)
+            if bench.series != before or bench.vanished:
+                raise check.fail("the runner's report lost points", got=bench.series, want=before, report=case.kind)
+            if bench.status != STATUSES[case.kind]:
+                raise check.fail("the status is wrong", got=bench.status, want=STATUSES[case.kind])
+            if case.kind != "error" and bench.details.get("phase") != case.kind:
+                raise check.fail("the phase is wrong", got=bench.details.get("phase"), want=case.kind)
+        finally:
+            runner.close()
+
+
+@logger.check(
+    "MW-622",
+    source=fixed("only metrics is carried over: the rest of the blob is a snapshot of its moment"),
+    requires={"runner"},
+    examples=tuple(Kind(kind, each) for kind in WRITES for each in (Service.REPLACE, Service.APPEND)),
+)
+def only_the_series_are_carried_over(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
+    """A runner's report to a service that replaces carries over the series and nothing else.
+
+    Why: a completed task would go on to advertise a step in mid-training, and its learning rate.
+
+    Usual cause: the stored details merged into the report as they are.
+    """
+    with Bench(adapter, case.service) as bench:
+        _trained(bench)
+        runner = adapter.runner(bench.probe.task_url())
+        try:
+            WRITES[case.kind](runner)
+        finally:
+            runner.close()
+        fields = ("step", "epoch", "percentage_done", "train_loss", "train_reward", "val_accuracy")
+        if left := {name: bench.details[name] for name in fields if name in bench.details}:
+            raise check.fail("a finished task advertises its training", got=left, want={}, report=case.kind)
+
+
+@logger.check(
+    "MW-623",
+    source=fixed("it costs one GET per update that omits metrics"),
+    requires={"runner"},
+    examples=tuple(Kind(kind) for kind in WRITES),
+)
+def an_update_reads_once(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
+    """A runner's report reads the stored series at most once.
+
+    Why: the blob of a long run is megabytes.
+
+    Usual cause: one read to seed and another one to carry over.
+    """
+    with Bench(adapter, case.service) as bench:
+        _trained(bench)
+        before = sum(request.method == "GET" for request in bench.probe.requests)
+        runner = adapter.runner(bench.probe.task_url())
+        try:
+            WRITES[case.kind](runner)
+        finally:
+            runner.close()
+        reads = sum(request.method == "GET" for request in bench.probe.requests) - before
+        if reads > 1:
+            raise check.fail("a report reads more than once", got=reads, want="at most 1")
+
+
+@logger.check(
+    "MW-624",
+    source=fixed("the partial curve is worth the most on the failure path"),
+    requires={"runner"},
+    examples=(Kind("drop"), Kind("answer", Service.APPEND), Kind("drop", Service.MERGE)),
+)
+def a_failed_read_stops_the_report(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
+    """While a runner cannot read what is stored its report overwrites nothing; one that it retries in time arrives.
+
+    Why: the service is the only place where the curves are left.
+
+    Usual cause: a failed read that counts as an empty one.
+    """
+    with Bench(adapter, case.service) as bench:
+        before = _trained(bench)
+        fault: Any = case.kind
+        bench.probe.faults.arm(Fault(fault, 503, methods=("GET",), times=2))
+        runner = adapter.runner(bench.probe.task_url())
+        try:
+            runner.report_error("CUDA out of memory")
+        finally:
+            runner.close()
+        if bench.series != before or bench.vanished:
+            raise check.fail("a report overwrote what could not be read", got=bench.series, want=before)

@@ -1,0 +1,38 @@
+"""The contract of this room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contracts.contract import Contract
+
+if TYPE_CHECKING:
+    from contracts.metrics_wire.protocols import LoggerAdapter
+
+#: What a logger's adapter may declare.
+CAPABILITIES = {
+    "append": (
+        "The logger appends new points where the service can. Not declared: it sends whole series to any service, and "
+        "its cost is only held to the budget of whole series."
+    ),
+    "events": (
+        "The logger also takes `training_start`, `epoch_end` and `checkpoint_saved`. Not declared: it has no such "
+        "methods, as NeMo-RL's loops call none of them."
+    ),
+    "driver": (
+        "`drive`, `driver_command` and `driver_sources` give the drivers that attach the logger and close it. "
+        "Not declared: whoever uses the logger must see to its end."
+    ),
+    "runner": (
+        "`runner` gives what another process writes the first and last reports of the task with. Not declared: the "
+        "logger's process is the only one that reports."
+    ),
+}
+
+logger: Contract[LoggerAdapter] = Contract(
+    "metrics_wire.logger",
+    version="1.0",
+    summary="A training logger, against Jobs services that replace, merge or append what it reports",
+    reference="impl.metrics_wire.adapter:logger",
+    capabilities=CAPABILITIES,
+)
