@@ -82,7 +82,7 @@ def replay_command(
         end(f"--through takes 'reference', got {through!r}", ExitCode.USAGE)
     with ending(ExitCode.USAGE, CorpusError):
         rows = read_corpus(corpus)
-    with ending(ExitCode.ERROR, GymError):
+    with ending(ExitCode.ERROR, GymError), ending(ExitCode.USAGE, CorpusError):
         source = load_gym(gym, progress=_progress)
         found = replayed_through_reference(rows, source) if through else replayed(rows, source)
     show(found)

@@ -49,6 +49,8 @@ class _Row(BaseModel):
     body: str
     kind: Literal["overflow", "not_overflow", "ambiguous"]
     gym_verdict: Annotated[dict[str, bool], Field(min_length=1)]
+    endpoint: str | None = None
+    request: str | None = None
 
 
 @cache
@@ -65,6 +67,8 @@ def reference_answers() -> tuple[RecordedAnswer, ...]:
 
 def read_corpus(path: Path) -> list[dict[str, Any]]:
     """The rows of a corpus in JSON Lines; each has at least ``status``, ``body``, ``kind`` and ``gym_verdict``.
+
+    ``endpoint`` (the path) and ``request`` (its body as text) are what the reference middleware decides by.
 
     Raises:
         CorpusError: If the file cannot be read or a row lacks a field; the message names file and line.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow.gym import verdict
+from contracts.gym_overflow.recorded_answers import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,11 @@ def replayed_through_reference(rows: Sequence[dict[str, Any]], gym: GymSource) -
 
     Raises:
         GymError: If the Gym's source cannot be read.
+        CorpusError: If a row does not say which endpoint it is from.
     """
+    for number, row in enumerate(rows, 1):
+        if row.get("endpoint") is None:
+            raise CorpusError(f"row {number} has no endpoint, which the reference middleware needs: the request's path")
     module, name = _REFERENCE
     answers = getattr(importlib.import_module(module), name)(rows)
     found = (

@@ -58,7 +58,7 @@ def output_limit_moves_no_window(check: Check[Endpoint], adapter: Endpoint, case
     cases=strategies.suspicions,
 )
 def words_of_the_user_change_no_verdict(check: Check[Endpoint], adapter: Endpoint, case: Suspicion) -> None:
-    """The classifier's words in user text, tool schemas, stop strings or unknown fields never change the verdict.
+    """The classifier's words in user text, tool schemas, stop strings, model or field names never change the verdict.
 
     Why: a user who writes about context lengths would otherwise have every error of theirs swallowed.
 
