@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from impl.numerics.answers import Gradients, Prefill, gradients_of, prefill_of
 from impl.numerics.megatron_weights import to_hugging_face
-from impl.numerics.torch_engine import EngineStateError, Gradients, Prefill, gradients_of, prefill_of
+from impl.numerics.torch_engine import EngineStateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +56,7 @@ class MegatronGroup:
     def __init__(self, size: int) -> None:
         self.size = size
         self._workers: list[tuple[Any, Connection]] = []
-        self._folder = tempfile.TemporaryDirectory()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._built = 0
 
     def build(self, *arguments: Any) -> int:
@@ -90,10 +91,13 @@ class MegatronGroup:
                 process.join()
             pipe.close()
         self._workers = []
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
+        self._folder = tempfile.TemporaryDirectory()
         rendezvous = str(Path(self._folder.name) / "rendezvous")
         for rank in range(self.size):
             ours, theirs = context.Pipe()

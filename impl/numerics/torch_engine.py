@@ -6,13 +6,13 @@ the fp32 linear. What it adds is only what makes an engine of a model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from impl.numerics.answers import Gradients, Prefill, Sample, gradients_of, prefill_of
 from impl.numerics.drafter import Drafter
 from impl.numerics.llama import HeadStrategy, Llama
 from impl.numerics.matmul_precision import matmul_flags
@@ -26,52 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from impl.numerics.checkpoint import HeadShape, LlamaShape, State
+    from impl.numerics.checkpoint import HeadShape, LlamaShape
     from impl.numerics.llama import KeysValues
 
 
 class EngineStateError(RuntimeError):
     """The engine holds no complete set of weights and will not pretend otherwise."""
-
-
-@dataclass(frozen=True)
-class Prefill:
-    """One forward over a sequence.
-
-    Attributes:
-        hidden: what goes into the head, fp32 ``[tokens, hidden]`` holding values of the model's dtype.
-        logits: what comes out, fp32 ``[tokens, vocab]`` holding values of ``dtype``.
-        dtype: the dtype in which the engine had the logits, such as ``float32``.
-        logprobs: natural-log probabilities of ``tokens[1:]`` from these logits, fp64 ``[tokens - 1]``.
-    """
-
-    hidden: NDArray[np.float32]
-    logits: NDArray[np.float32]
-    dtype: str
-    logprobs: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """One backward of the mean negative log probability of ``tokens[1:]``.
-
-    Attributes:
-        hidden: what went into the head at each of ``tokens[:-1]``, fp32 ``[tokens - 1, hidden]``.
-        dtypes: the gradients' dtypes, by parameter name.
-        values: the gradients, fp32, by parameter name; a parameter that got none is absent.
-    """
-
-    hidden: NDArray[np.float32]
-    dtypes: dict[str, str]
-    values: dict[str, NDArray[np.float32]]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One sampled continuation: its tokens, and their natural-log probabilities when they were sampled."""
-
-    tokens: tuple[int, ...]
-    logprobs: tuple[float, ...]
 
 
 class TorchEngine:
@@ -281,24 +241,3 @@ class TorchEngine:
                 rows = torch.stack(tokens, 1).tolist(), torch.stack(logprobs, 1).double().tolist()
                 return [Sample(tuple(t), tuple(lp)) for t, lp in zip(*rows, strict=True)]
             hidden, past = self._forward(tokens[-1][:, None], past)
-
-
-def prefill_of(hidden: torch.Tensor, logits: torch.Tensor, tokens: Sequence[int]) -> Prefill:
-    """Bring one forward's ``[tokens, ...]`` tensors into the form that leaves the engine."""
-    spread = functional.log_softmax(logits[:-1].float(), dim=-1)
-    taken = spread.gather(-1, torch.tensor(list(tokens[1:]), device=spread.device)[:, None])[:, 0]
-    return Prefill(
-        hidden.float().cpu().numpy(),
-        logits.float().cpu().numpy(),
-        str(logits.dtype).removeprefix("torch."),
-        taken.double().cpu().numpy(),
-    )
-
-
-def gradients_of(hidden: torch.Tensor, found: State) -> Gradients:
-    """Bring one backward's tensors into the form that leaves the engine."""
-    return Gradients(
-        hidden.float().cpu().numpy(),
-        {name: str(tensor.dtype).removeprefix("torch.") for name, tensor in found.items()},
-        {name: tensor.float().cpu().numpy() for name, tensor in found.items()},
-    )

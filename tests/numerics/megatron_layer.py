@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -19,8 +18,9 @@ from megatron.core.tensor_parallel import ColumnParallelLinear
 from megatron.core.transformer.module import Float16Module
 from megatron.core.transformer.transformer_config import TransformerConfig
 
+from impl.numerics.config import MegatronConfig
 from impl.numerics.head_owner import resolve_output_layer_owner
-from impl.numerics.megatron_head import apply_fp32_lm_head
+from impl.numerics.megatron_head import apply_fp32_lm_head, pass_numerics_to_model_config
 from impl.numerics.megatron_model import start_group
 
 SEQUENCE, BATCH, HIDDEN, VOCAB = 8, 2, 64, 96
@@ -129,6 +129,16 @@ def behind_wrappers(size: int) -> dict[str, Any]:
     }
 
 
+def residual(size: int) -> dict[str, bool]:
+    """What ``fp32_residual_connection`` is in the model's configuration, for both settings."""
+    found = {}
+    for asked in (False, True):
+        cfg = config(size, sequence_parallel=False)
+        pass_numerics_to_model_config(cfg, MegatronConfig(fp32_residual_connection=asked))
+        found[str(asked)] = cfg.fp32_residual_connection
+    return found
+
+
 def main() -> None:
     rank, size, rendezvous = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     start_group(rank, size, rendezvous)
@@ -140,7 +150,7 @@ def main() -> None:
         if way["sequence_parallel"] and size == 1:
             continue
         found.append({"way": way, **one_way(rank, size, **way)})
-    print(json.dumps(SimpleNamespace(ways=found, wrapped=behind_wrappers(size)).__dict__))  # noqa: T201 - its answer
+    print(json.dumps({"ways": found, "wrapped": behind_wrappers(size), "residual": residual(size)}))  # noqa: T201 - its answer
     torch.distributed.destroy_process_group()
 
 

@@ -150,3 +150,8 @@ def test_behind_megatrons_wrappers_the_gradient_reaches_main_grad(layers: list[d
         assert found["dtype"] == "torch.float32"
         assert found["main_grad_dtype"] == "torch.float32"
         assert found["main_grad"] < budgets.GRADIENT
+
+
+def test_an_fp32_residual_connection_reaches_the_real_config(layers: list[dict[str, Any]]) -> None:
+    for rank in layers:
+        assert rank["residual"] == {"False": False, "True": True}

@@ -154,7 +154,7 @@ def captured(policy: Policy, hidden: torch.Tensor) -> tuple[torch.cuda.CUDAGraph
 @pytest.mark.parametrize("built", [True, False], ids=["copy-built-before", "nothing-built-before"])
 @torch.no_grad()
 def test_a_captured_graph_follows_refits(*, built: bool) -> None:
-    """Replayed graphs run no Python: what they read must have been refreshed, in the storage they were captured with."""
+    """Replayed graphs run no Python: what they read was refreshed, in the storage that they were captured with."""
     policy = Policy()
     heads = WorkerHeads(policy)
     if built:

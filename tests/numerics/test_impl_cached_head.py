@@ -9,11 +9,11 @@ from torch import nn
 
 from impl.numerics import cached_head
 from impl.numerics.cached_head import CachedHead, StaleHeadError, attach_cached_head, cached_head_of
-from impl.numerics.head_owner import HeadNotFoundError, QuantizedHeadError, resolve_lm_head_owner
+from impl.numerics.head_owner import HeadNotFoundError, QuantizedHeadError
 from impl.numerics.refit_hooks import WorkerHeads, reads_cached_head
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 HIDDEN, VOCAB = 16, 5000  # more rows than one block of the comparison
 
@@ -86,40 +86,6 @@ def test_the_copy_is_invisible_to_parameters_and_state_dict(policy: Policy) -> N
 
 def test_attaching_twice_is_attaching_once(policy: Policy) -> None:
     assert attach_cached_head(policy) is attach_cached_head(GraphWrapper(policy))
-
-
-@pytest.mark.parametrize(
-    "wrap", [lambda m: m, GraphWrapper, lambda m: GraphWrapper(GraphWrapper(m))], ids=["plain", "graph", "twice"]
-)
-def test_the_owner_is_behind_wrappers(policy: Policy, wrap: Callable[[nn.Module], nn.Module]) -> None:
-    assert resolve_lm_head_owner(wrap(policy)) is policy
-
-
-def test_the_owner_is_in_a_nested_language_model() -> None:
-    model = VisionLanguage()
-    assert resolve_lm_head_owner(GraphWrapper(model)) is model.language_model
-
-
-def test_the_owner_is_found_among_named_modules() -> None:
-    model = VisionLanguage("text_tower")
-    assert resolve_lm_head_owner(model) is model.text_tower
-
-
-def test_no_head_names_the_class() -> None:
-    with pytest.raises(HeadNotFoundError, match="Embedding must have one lm_head"):
-        WorkerHeads(nn.Embedding(3, 2))
-
-
-def test_a_pipeline_placeholder_is_no_head(policy: Policy) -> None:
-    policy.lm_head = nn.Identity()
-    with pytest.raises(HeadNotFoundError):
-        attach_cached_head(policy)
-
-
-def test_two_unrelated_heads_are_ambiguous() -> None:
-    model = nn.ModuleDict({"first": Policy(), "second": Policy()})
-    with pytest.raises(HeadNotFoundError, match="several: first, second"):
-        attach_cached_head(model)
 
 
 def test_a_quantized_head_is_refused(policy: Policy) -> None:
