@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -190,7 +189,6 @@ def test_the_facts_go_with_the_endpoint() -> None:
         words = Words(card={"id": "w", "max_model_len": window})
         assert window_of(words) == window
         del words
-        gc.collect()
 
 
 def test_send_posts_the_probe_to_its_route(reference: ReferenceEndpoint) -> None:
