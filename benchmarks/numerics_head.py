@@ -71,17 +71,19 @@ def heads(lm_head: nn.Linear) -> dict[str, tuple[Callable[[torch.Tensor], torch.
 
 def timed(call: Callable[[], object], *, cuda: bool) -> float:
     """Median milliseconds of a call, after one that warms up."""
-    call()
+
+    def finished() -> None:
+        call()
+        if cuda:
+            torch.cuda.synchronize()
+
+    finished()
     samples = []
     for _ in range(REPEATS):
-        if cuda:
-            torch.cuda.synchronize()
         begin, calls = time.perf_counter(), 0
         while time.perf_counter() - begin < AT_LEAST_S:
-            call()
+            finished()
             calls += 1
-        if cuda:
-            torch.cuda.synchronize()
         samples.append((time.perf_counter() - begin) / calls * 1e3)
     return statistics.median(samples)
 

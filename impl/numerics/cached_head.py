@@ -67,6 +67,16 @@ class CachedHead:
         """Size of the copy."""
         return 0 if self._copy is None else self._copy.nbytes
 
+    def follow(self, lm_head: nn.Module) -> None:
+        """Watch another head in the old one's place; the copy keeps its storage, which graphs may hold.
+
+        Raises:
+            QuantizedHeadError: as for the constructor.
+        """
+        refuse_quantized_layer(lm_head, "lm_head")
+        self.lm_head = lm_head
+        self.dirty = True
+
     def invalidate(self) -> None:
         """Mark the copy as possibly stale. Called by everything that writes weights, before and after."""
         self.dirty = True
@@ -183,10 +193,13 @@ def attach_cached_head(model: nn.Module, *, compare_content: bool = False) -> Ca
         QuantizedHeadError: the head is quantized.
     """
     owner = resolve_lm_head_owner(model)
+    lm_head = owner.get_submodule("lm_head")
     cached: CachedHead | None = owner.__dict__.get(_ATTRIBUTE)
-    if cached is None or cached.lm_head is not owner.lm_head:
-        cached = CachedHead(owner.lm_head, compare_content=compare_content)  # type: ignore[arg-type]  # a module
+    if cached is None:
+        cached = CachedHead(lm_head, compare_content=compare_content)
         object.__setattr__(owner, _ATTRIBUTE, cached)
+    elif cached.lm_head is not lm_head:
+        cached.follow(lm_head)
     return cached
 
 

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from impl.numerics.answers import Gradients, Prefill, Sample, gradients_of, prefill_of
 from impl.numerics.drafter import Drafter
+from impl.numerics.head_owner import resolve_lm_head_owner
 from impl.numerics.llama import HeadStrategy, Llama
 from impl.numerics.matmul_precision import matmul_flags
 from impl.numerics.prefix_cache import PrefixCache, join_caches
@@ -72,7 +73,7 @@ class TorchEngine:
         self.drafter = Drafter(shape).to(device) if head.drafter else None
         self.heads = WorkerHeads(self.model, self.drafter) if strategy == "cached" else None
         if strategy in ("per_call", "tf32"):
-            refuse_quantized_layer(self.model.lm_head, "lm_head")
+            refuse_quantized_layer(resolve_lm_head_owner(self.model).get_submodule("lm_head"), "lm_head")
         self._refit = Refit(self.model, self.drafter, self.heads)
         self._prefixes = PrefixCache()
         self._unusable = ""

@@ -71,10 +71,10 @@ def test_tf32_is_really_used_and_only_when_asked() -> None:
     rng = torch.Generator("cuda").manual_seed(0)
     x = torch.randn(64, HIDDEN, device="cuda", generator=rng)
     weight = torch.randn(VOCAB, HIDDEN, device="cuda", generator=rng)
-    assert relative_error(x, weight, tf32=False) < 2**-20
+    assert relative_error(x, weight, tf32=False) < 2**-18
     assert 2**-14 < relative_error(x, weight, tf32=True) < 2**-9
     x, weight = x.bfloat16(), weight.bfloat16()
-    assert relative_error(x, weight, tf32=True) < 2**-18
+    assert relative_error(x, weight, tf32=True) < 2**-16
     assert matmul_flags()["cuda.matmul"] in {"none", "ieee"}
 
 
@@ -83,7 +83,7 @@ def test_full_fp32_is_full_where_the_process_allows_tf32() -> None:
     before = torch.backends.cuda.matmul.fp32_precision
     torch.backends.cuda.matmul.fp32_precision = "tf32"
     try:
-        assert relative_error(x, weight, tf32=False) < 2**-20
+        assert relative_error(x, weight, tf32=False) < 2**-18
         assert torch.backends.cuda.matmul.fp32_precision == "tf32"
     finally:
         torch.backends.cuda.matmul.fp32_precision = before

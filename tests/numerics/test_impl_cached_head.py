@@ -144,6 +144,15 @@ def test_a_head_that_changed_shape_is_an_error(policy: Policy) -> None:
         cached.weight()
 
 
+def test_a_replaced_head_is_followed_in_the_old_storage(policy: Policy) -> None:
+    cached = attach_cached_head(policy)
+    address = cached.weight().data_ptr()
+    policy.lm_head = nn.Linear(HIDDEN, VOCAB, bias=False, dtype=torch.bfloat16)
+    assert attach_cached_head(policy) is cached
+    assert cached.weight().data_ptr() == address
+    assert torch.equal(cached.weight(), policy.lm_head.weight.float())
+
+
 def test_an_unbuilt_copy_does_not_verify(policy: Policy) -> None:
     with pytest.raises(StaleHeadError, match="never built"):
         attach_cached_head(policy).verify()

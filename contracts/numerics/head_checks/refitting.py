@@ -34,8 +34,15 @@ class Chain:
 
     @staticmethod
     def transports(adapter: EngineAdapter) -> frozenset[str]:
-        """The transports that an adapter declares."""
-        return adapter.capabilities & frozenset(TRANSPORTS)
+        """The transports that an adapter declares.
+
+        Raises:
+            ValueError: none, although it declares ``refit``: a check over all of them would pass on nothing.
+        """
+        found = adapter.capabilities & frozenset(TRANSPORTS)
+        if not found:
+            raise ValueError(f"{adapter.name} declares `refit` and none of {', '.join(TRANSPORTS)}")
+        return found
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:

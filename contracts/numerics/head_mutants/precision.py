@@ -59,6 +59,22 @@ def casts_back(adapter: Any) -> Any:
     return seeded(Bf16Logits)(adapter)
 
 
+class EveryFourth(EngineDefect):
+    """A quarter of the logits fall on the grid."""
+
+    def prefill(self, tokens: Sequence[int]) -> AlteredPrefill:
+        found = self.inner.prefill(tokens)
+        mixed = found.logits.copy()
+        mixed[:, ::4] = round_to_bf16(mixed[:, ::4])
+        return prefill_with(found, logits=mixed)
+
+
+@head.control("NU-C102a", tolerated_by="NU-102")
+def a_quarter_on_the_grid(adapter: Any) -> Any:
+    """puts a quarter of the logits onto the bf16 grid, half of the share that decides"""
+    return seeded(EveryFourth)(adapter)
+
+
 @head.mutant("NU-M102c", killed_by="NU-102")
 class NeverSwitchedOn(Wrapper):
     """runs the engine's own head when asked for fp32"""
