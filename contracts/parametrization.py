@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contracts.failure import ContractFailure
-from contracts.level import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,8 +54,6 @@ def _parameter(check: Check[Any], known: KnownFailure | None, mark: pytest.MarkD
         marks.append(
             pytest.mark.xfail(strict=True, raises=_own_failure(check.id), reason=f"{known.reason} ({known.issue})")
         )
-    elif check.level is Level.SHOULD:
-        marks.append(pytest.mark.xfail(strict=False, raises=_own_failure(check.id), reason="SHOULD, not MUST"))
     return pytest.param(check, id=check.id, marks=marks)
 
 

@@ -72,8 +72,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call() -> Generator[None, Any, Any]:
-    """Show a capability that is not declared, and a proof without a baseline, as a skip with its reason.
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Show a capability that is not declared, and a proof without a baseline, as a skip; a failed SHOULD as an xfail.
 
     The decision falls when the test runs and not at collection, so that the number of collected checks is a constant
     of the contract's version.
@@ -83,7 +83,17 @@ def pytest_pyfunc_call() -> Generator[None, Any, Any]:
     except Exception as error:
         if _told_apart(error):
             pytest.skip(str(error))
+        if _is_advice(pyfuncitem, error):
+            raise pytest.xfail.Exception("SHOULD, not MUST") from error
         raise
+
+
+def _is_advice(item: pytest.Item, error: Exception) -> bool:
+    failure, marker = sys.modules.get("contracts.failure"), item.get_closest_marker("contract")
+    if not (failure and isinstance(error, failure.ContractFailure) and marker):
+        return False
+    is_advice: bool = marker.kwargs["level"] == "SHOULD" and not marker.kwargs["known"]
+    return is_advice and error.code == marker.kwargs["check"]
 
 
 def _told_apart(error: Exception) -> bool:

@@ -22,7 +22,7 @@ ENDPOINT_CAPABILITIES = {
     "splice": (
         "With `return_token_ids` an answer carries the ids of its prompt and of what was generated, and a message of "
         "the history that carries them as `prompt_token_ids` and `generation_token_ids` is spliced in verbatim. "
-        "Not declared: no answer carries them."
+        "Not declared: such ids are refused, or change nothing."
     ),
     "openapi": "`/openapi.json` describes the server exactly. Not declared: it is answered 404, 405 or 501.",
     "internal_fault": (

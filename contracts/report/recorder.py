@@ -51,7 +51,10 @@ class Recorder:
         check, adapter = parameters.get("check"), parameters.get("adapter")
         marker = item.get_closest_marker("contract")
         if call.when == "call" and marker and isinstance(check, Check) and adapter is not None:
-            self._record(marker, check, adapter, call.excinfo.value if call.excinfo else None, report)
+            raised = call.excinfo.value if call.excinfo else None
+            # A failed SHOULD reaches pytest as an xfail that was caused by the failure.
+            error = raised.__cause__ if isinstance(raised, pytest.xfail.Exception) else raised
+            self._record(marker, check, adapter, error, report)
         return report
 
     def _record(

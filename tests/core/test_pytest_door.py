@@ -54,7 +54,7 @@ def prove(pytester: pytest.Pytester, adapter: str, arguments: str = "") -> pytes
 
 def test_one_test_per_check_named_by_its_id(pytester: pytest.Pytester) -> None:
     result = run(pytester, "Right")
-    result.assert_outcomes(passed=4, xpassed=1)
+    result.assert_outcomes(passed=5)
     result.stdout.fnmatch_lines(["contracts: */contracts/__init__.py", "PASSED test_door.py::test_echo[[]TY-101[]]"])
 
 
@@ -65,7 +65,7 @@ def test_the_number_of_collected_checks_does_not_depend_on_the_adapter(pytester:
 
 def test_a_failure_is_shown_without_the_frames_of_the_harness(pytester: pytest.Pytester) -> None:
     result = run(pytester, "WrongAbove")
-    result.assert_outcomes(passed=3, failed=1, xpassed=1)
+    result.assert_outcomes(passed=4, failed=1)
     result.stdout.fnmatch_lines(["*TY-101 another number came back", "*case    = Number(value=43)", "*replay  = *"])
     assert "contracts/check.py" not in result.stdout.str()
     assert "on_drawn_case" not in result.stdout.str(), "the failure alone says what the case was"
@@ -80,13 +80,13 @@ def test_a_should_fails_no_run(pytester: pytest.Pytester) -> None:
 
 def test_a_capability_that_is_not_declared_is_skipped_at_run_time_with_its_reason(pytester: pytest.Pytester) -> None:
     result = run(pytester, "Lacks")
-    result.assert_outcomes(passed=3, skipped=1, xpassed=1)
+    result.assert_outcomes(passed=4, skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*TY-201 needs batches, which the adapter does not declare"])
 
 
 def test_a_capability_claimed_falsely_fails(pytester: pytest.Pytester) -> None:
     result = run(pytester, "Claims")
-    result.assert_outcomes(passed=3, failed=1, xpassed=1)
+    result.assert_outcomes(passed=4, failed=1)
     result.stdout.fnmatch_lines(["*CheckCrashed: TY-201 crashed: NotImplementedError: one at a time*"])
 
 
@@ -101,17 +101,17 @@ KNOWN = "known_failures={{'TY-102': KnownFailure('it is rude', issue='toy/echo#1
 
 def test_a_known_failure_is_shown_as_such(pytester: pytest.Pytester) -> None:
     result = run(pytester, "Rude", KNOWN(until=""))
-    result.assert_outcomes(passed=3, xfailed=1, xpassed=1)
+    result.assert_outcomes(passed=4, xfailed=1)
     result.stdout.fnmatch_lines(["XFAIL test_door.py::test_echo[[]TY-102[]] - it is rude (toy/echo#1)"])
 
 
 @pytest.mark.parametrize("adapter", ["Right", "Crashes"])
 def test_a_known_failure_that_passes_or_crashes_fails(pytester: pytest.Pytester, adapter: str) -> None:
-    run(pytester, adapter, KNOWN(until="")).assert_outcomes(passed=3, failed=1, xpassed=1)
+    run(pytester, adapter, KNOWN(until="")).assert_outcomes(passed=4, failed=1)
 
 
 def test_a_known_failure_does_not_cover_another_check(pytester: pytest.Pytester) -> None:
-    run(pytester, "WrongAbove", KNOWN(until="")).assert_outcomes(passed=2, failed=2, xpassed=1)
+    run(pytester, "WrongAbove", KNOWN(until="")).assert_outcomes(passed=3, failed=2)
 
 
 def test_a_known_failure_does_not_cover_another_code(pytester: pytest.Pytester) -> None:
@@ -132,12 +132,12 @@ def test_a_known_failure_does_not_cover_another_code(pytester: pytest.Pytester) 
                 raise echo["TY-103"].fail("something else", got=1, want=0)
         """
     )
-    pytester.runpytest_inprocess().assert_outcomes(passed=3, failed=1, xpassed=1)
+    pytester.runpytest_inprocess().assert_outcomes(passed=4, failed=1)
 
 
 def test_an_expired_known_failure_fails_and_says_when_it_ended(pytester: pytest.Pytester) -> None:
     result = run(pytester, "Rude", KNOWN(until=", until='2020-01-31'"))
-    result.assert_outcomes(passed=3, failed=1, xpassed=1)
+    result.assert_outcomes(passed=4, failed=1)
     result.stdout.fnmatch_lines(["*TY-102 the known failure ended on 2020-01-31"])
 
 
@@ -154,7 +154,7 @@ def test_a_known_failure_of_an_unknown_check_is_an_error(pytester: pytest.Pytest
 
 def test_a_pinned_version_has_the_checks_of_then(pytester: pytest.Pytester) -> None:
     result = run(pytester, "Right", "version='1.0'")
-    result.assert_outcomes(passed=4, xpassed=1)
+    result.assert_outcomes(passed=5)
     result.stdout.fnmatch_lines(["PASSED test_door.py::test_echo[[]TY-104[]]"])
     assert "TY-103" not in result.stdout.str()
 

@@ -72,8 +72,8 @@ def test_a_conforming_server_passes(installed: Path, project: Path) -> None:
     code, output = run(installed, project, example(), "-v")
     assert code == 0, output
     assert str(installed / "contracts") in output
-    passed, skipped, should = map(int, re.findall(r"(\d+) passed, (\d+) skipped, (\d+) xpassed", output)[0])
-    assert passed + skipped + should == len(gym_overflow.endpoint.at())
+    passed, skipped = map(int, re.findall(r"(\d+) passed, (\d+) skipped", output)[0])
+    assert passed + skipped == len(gym_overflow.endpoint.at())
     assert passed > 15
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow import sources
-from contracts.gym_overflow.endpoint_checks.variants import TOOL, token_ids
+from contracts.gym_overflow.endpoint_checks.variants import TOOL
 from contracts.gym_overflow.judging import shown
 from contracts.gym_overflow.probe import Route
 from contracts.gym_overflow.ruler import model_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _OK = 200
 _ABSENT = (404, 405, 501)
 _REFUSED = range(400, 500)
+_USER = {"role": "user", "content": "a"}
 _ROUTES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "completions": ("POST", Route.COMPLETIONS.value, {"prompt": "a", "max_tokens": 1}),
     "responses": ("POST", Route.RESPONSES.value, {"input": "a", "max_output_tokens": 16}),
@@ -48,30 +49,36 @@ def undeclared_means_absent(check: Check[Endpoint], adapter: Endpoint, case: str
 
     Usual cause: a capability was left out of the adapter to silence a check.
     """
-    if case in adapter.capabilities:
+    if case in adapter.capabilities or case == "internal_fault":
         return
-    answer = _tried(adapter, case)
-    if answer is None or _is_absent(case, answer):
-        return
-    raise check.fail(f"{case} is not declared but served", got=shown(answer), want=ENDPOINT_CAPABILITIES[case])
+    if served := _splices(adapter) if case == "splice" else _served(adapter, case):
+        raise check.fail(f"{case} is not declared but served", got=shown(served), want=ENDPOINT_CAPABILITIES[case])
 
 
-def _tried(adapter: Endpoint, capability: str) -> Answer | None:
-    if capability == "internal_fault":
-        return None
+def _served(adapter: Endpoint, capability: str) -> Answer | None:
+    """The answer that serves what was not declared, ``None`` where it is refused."""
     if capability in _ROUTES:
         method, path, body = _ROUTES[capability]
-        return adapter.request(method, path, json=None if body is None else {"model": model_of(adapter), **body})
-    if capability == "splice":
-        body = {"model": model_of(adapter), "messages": [{"role": "user", "content": "a"}]}
-        return adapter.request("POST", Route.CHAT, json={**body, "max_tokens": 1, "return_token_ids": True})
-    body = {"model": model_of(adapter), "messages": [{"role": "user", "content": "a"}], **_FIELDS[capability]}
-    return adapter.request("POST", Route.CHAT, json=body)
+        answer = adapter.request(method, path, json=None if body is None else {"model": model_of(adapter), **body})
+        return None if answer.status in _ABSENT else answer
+    body = {"model": model_of(adapter), "messages": [_USER], **_FIELDS[capability]}
+    answer = adapter.request("POST", Route.CHAT, json=body)
+    return None if answer.status in _REFUSED else answer
 
 
-def _is_absent(capability: str, answer: Answer) -> bool:
-    if capability in _ROUTES:
-        return answer.status in _ABSENT
-    if capability == "splice":
-        return answer.status != _OK or not any(token_ids(json.loads(answer.body)).values())
-    return answer.status in _REFUSED
+def _splices(adapter: Endpoint) -> Answer | None:
+    """The answer whose prompt the ids in its history have changed, ``None`` where they are refused or not looked at."""
+    assistant = {"role": "assistant", "content": "a"}
+    plain, spliced = (
+        adapter.request(
+            "POST",
+            Route.CHAT,
+            json={"model": model_of(adapter), "messages": [_USER, {**assistant, **ids}, _USER], "max_tokens": 1},
+        )
+        for ids in ({}, {"prompt_token_ids": [1] * 4, "generation_token_ids": [1] * 4})
+    )
+    return None if spliced.status in _REFUSED or _prompt_tokens(plain) == _prompt_tokens(spliced) else spliced
+
+
+def _prompt_tokens(answer: Answer) -> object:
+    return json.loads(answer.body).get("usage", {}).get("prompt_tokens") if answer.status == _OK else None

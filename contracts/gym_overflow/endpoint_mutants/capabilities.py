@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, Tampering
@@ -21,3 +22,19 @@ class ServesWhatItDoesNotDeclare(Tampering):
 
     def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         return Forged(OK, b'{"count": 1}') if path == "/tokenize" else answer
+
+
+@endpoint.mutant("GO-M401b", killed_by="GO-401", witness="splice")
+class SplicesUndeclared(Tampering):
+    """builds the prompt from the token ids in a history without declaring it"""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner)
+        self.capabilities = frozenset(inner.capabilities) - {"splice"}
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if answer.status != OK or "generation_token_ids" not in json.dumps(body):
+            return answer
+        document = json.loads(answer.body)
+        document["usage"]["prompt_tokens"] += 5
+        return Forged(OK, json.dumps(document).encode())
