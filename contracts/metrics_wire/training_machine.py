@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -14,6 +14,7 @@ from contracts.metrics_wire.services import Service
 
 if TYPE_CHECKING:
     from contracts.check import Check
+    from contracts.failure import ContractFailure
     from contracts.metrics_wire.protocols import LoggerAdapter
 
 SCHEDULE = Schedule(max_steps=200, num_epochs=4, val_period=20, steps_per_epoch=50)
@@ -27,6 +28,7 @@ class Training(RuleBasedStateMachine):
     Attributes:
         adapter: Whose loggers train; set by a subclass.
         check: Which check fails; set by a subclass.
+        failures: What has failed in any run of the machine; set by a subclass.
         history: What has happened.
         certain: Values that must be stored.
         logged: Values that the present process has logged, which must be stored once it is closed.
@@ -34,6 +36,7 @@ class Training(RuleBasedStateMachine):
 
     adapter: ClassVar[LoggerAdapter]
     check: ClassVar[Check[LoggerAdapter]]
+    failures: ClassVar[list[ContractFailure]]
 
     def __init__(self) -> None:
         super().__init__()
@@ -141,9 +144,14 @@ class Training(RuleBasedStateMachine):
         wrong = {key: value for key, value in wrong.items() if value != want[key]}
         if wrong:
             right = {key: want[key] for key in wrong}
-            raise self.check.fail("what is stored is not what was logged", got=wrong, want=right, events=self.history)
+            self._fail("what is stored is not what was logged", got=wrong, want=right)
         if self.bench.vanished:
-            raise self.check.fail("stored points vanished", got=self.bench.vanished, want=[], events=self.history)
+            self._fail("stored points vanished", got=self.bench.vanished, want=[])
+
+    def _fail(self, message: str, *, got: object, want: object) -> NoReturn:
+        failure = self.check.fail(message, got=got, want=want, events=self.history)
+        self.failures.append(failure)
+        raise failure
 
     def _take_over(self, back: int) -> None:
         self.step = max(0, self.step - back)

@@ -1,1 +1,33 @@
-"""Mutants."""
+"""Defects of a training logger, one file a theme, as the checks are."""
+
+from contracts.metrics_wire.logger_mutants import (
+    cost,
+    delivery,
+    ending,
+    isolation,
+    machine,
+    naming,
+    numbering,
+    persistence,
+    resuming,
+    routing,
+    runner,
+    teardown,
+    values,
+)
+
+__all__ = [
+    "cost",
+    "delivery",
+    "ending",
+    "isolation",
+    "machine",
+    "naming",
+    "numbering",
+    "persistence",
+    "resuming",
+    "routing",
+    "runner",
+    "teardown",
+    "values",
+]
