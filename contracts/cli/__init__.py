@@ -13,6 +13,7 @@ from contracts.cli.mutants import mutants
 from contracts.cli.report import report
 from contracts.cli.run import run
 from contracts.gym_overflow.cli import app as gym
+from contracts.numerics.cli import app as numerics
 
 app = typer.Typer(
     name="contracts",
@@ -28,6 +29,7 @@ app.command("run")(run)
 app.command("mutants")(mutants)
 app.command("report")(report)
 app.add_typer(gym, name="gym")
+app.add_typer(numerics, name="numerics")
 
 
 def main() -> None:

@@ -40,13 +40,12 @@ def compare_command(
     The last row is what the two bodies alone make of it: exact heads on each engine's own hidden states. Exits
     with 1 unless both in fp32 is best.
     """
-    from rich.console import Console  # noqa: PLC0415 - heavy imports inside commands
-
-    from contracts.cli.adapters import AdapterError, opened  # noqa: PLC0415 - as above
+    from contracts.cli.adapters import AdapterError, opened  # noqa: PLC0415 - heavy imports inside commands
     from contracts.numerics.cases import ParityCase  # noqa: PLC0415 - as above
     from contracts.numerics.comparing import compare  # noqa: PLC0415 - as above
     from contracts.numerics.comparison_view import table, verdicts  # noqa: PLC0415 - as above
     from contracts.numerics.pair import PairAdapter  # noqa: PLC0415 - as above
+    from contracts.report.terminal import output  # noqa: PLC0415 - as above
 
     case = ParityCase(sequences=sequences, prompt=prompt, generated=generated)
     with ending(ExitCode.ERROR, AdapterError), opened(rollout) as rollouts, opened(train) as trainers:
@@ -54,7 +53,8 @@ def compare_command(
             pair = PairAdapter(train=trainers[0], rollout=rollouts[0])
         with ending(ExitCode.ERROR, Exception):
             rows = compare(pair, case, seeds)
-    Console(width=140).print(table(rows, pair))
+    console = output()
+    console.print(table(rows, pair, plain=not console.is_terminal))
     holds, lines = verdicts(rows)
     for line in lines:
         typer.echo(line)

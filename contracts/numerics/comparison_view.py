@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich import box
 from rich.table import Table
 
 from contracts.numerics.comparing import BODY, QUANTILES, WAYS, Rows, rounding_dominates
@@ -20,10 +21,13 @@ def means(rows: Rows, metric: str) -> dict[str, float]:
     return {name: float(np.mean([run[metric] for run in runs])) for name, runs in rows.items()}
 
 
-def table(rows: Rows, pair: EnginePair) -> Table:
+def table(rows: Rows, pair: EnginePair, *, plain: bool) -> Table:
     """Each row's metrics as mean and spread over the checkpoints, and its quantiles of the gaps."""
     seeds = len(rows[BODY])
-    view = Table(title=f"{pair.rollout.name} (rollout) and {pair.train.name} (trainer), {seeds} checkpoints")
+    view = Table(
+        title=f"{pair.rollout.name} (rollout) and {pair.train.name} (trainer), {seeds} checkpoints",
+        box=box.ASCII2 if plain else box.SIMPLE_HEAD,
+    )
     view.add_column("fp32 head")
     for name in METRICS:
         view.add_column(name, justify="right")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from megatron.core import parallel_state, tensor_parallel  # type: ignore[import-not-found] # an engine, not installed for lint
-from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec  # type: ignore[import-not-found] # an engine, not installed for lint
-from megatron.core.models.gpt.gpt_model import GPTModel  # type: ignore[import-not-found] # an engine, not installed for lint
-from megatron.core.transformer.transformer_config import TransformerConfig  # type: ignore[import-not-found] # an engine, not installed for lint
+from megatron.core import parallel_state, tensor_parallel
+from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
+from megatron.core.models.gpt.gpt_model import GPTModel
+from megatron.core.transformer.transformer_config import TransformerConfig
 from torch.nn import functional
 
 from impl.numerics.matmul_precision import matmul_flags

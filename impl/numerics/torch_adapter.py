@@ -74,12 +74,19 @@ class TorchAdapter:
         return TorchEngine(self.shape, shape, strategy, weights, fused=self.fused, device=self.device)
 
 
+def on_one_thread() -> None:
+    """Let torch use one thread: for models this small more only cost time, and bits may not depend on their number."""
+    torch.set_num_threads(1)
+
+
 def torch_rollout() -> TorchAdapter:
     """The rollout side: a cached fp32 head under refit."""
+    on_one_thread()
     return TorchAdapter("torch-cached", capabilities=EVERY_ENGINE | {"cached_head"})
 
 
 def torch_trainer() -> TorchAdapter:
     """The trainer side: upcast per call, with gradients."""
+    on_one_thread()
     able = (EVERY_ENGINE | {"training"}) - {"sleep", "drafter", "prefix_cache"}
     return TorchAdapter("torch-trainer", strategy="per_call", fused=False, capabilities=able)

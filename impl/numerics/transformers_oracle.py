@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from torch.nn import functional
-from transformers import LlamaConfig, LlamaForCausalLM  # type: ignore[import-not-found] # an engine, not installed for lint
+from transformers import LlamaConfig, LlamaForCausalLM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
