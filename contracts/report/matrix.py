@@ -45,6 +45,16 @@ class Matrix:
     subjects: tuple[str, ...]
     rows: tuple[Row, ...]
 
+    @property
+    def columns(self) -> list[str]:
+        """The adapters' names without the words that all of them begin with, so that many columns fit."""
+        split = [name.split() for name in self.subjects]
+        shortest = min(map(len, split))
+        shared = 0
+        while len(split) > 1 and shared < shortest - 1 and len({words[shared] for words in split}) == 1:
+            shared += 1
+        return [" ".join(words[shared:]) for words in split]
+
 
 def matrices(report: Report) -> list[Matrix]:
     """One matrix of checks per contract and, where mutants were tried, one of mutants."""

@@ -57,7 +57,7 @@ def _subject(target: Target, selected: int) -> Subject:
 
 
 def _environment() -> dict[str, str]:
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    found = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
     for library in _LIBRARIES:
         try:
             found[library] = importlib.metadata.version(library)

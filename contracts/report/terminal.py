@@ -63,16 +63,6 @@ def _literal(**options: Any) -> Console:
     return Console(highlight=False, markup=False, emoji=False, **options)
 
 
-def _short(names: tuple[str, ...]) -> list[str]:
-    """The names without the words that all of them begin with, so that many columns fit."""
-    split = [name.split() for name in names]
-    shortest = min(map(len, split))
-    shared = 0
-    while len(names) > 1 and shared < shortest - 1 and len({words[shared] for words in split}) == 1:
-        shared += 1
-    return [" ".join(words[shared:]) for words in split]
-
-
 def _table(matrix: Matrix, *, plain: bool) -> Table:
     table = Table(
         title=f"{matrix.contract}: {', '.join(matrix.subjects)}",
@@ -84,7 +74,7 @@ def _table(matrix: Matrix, *, plain: bool) -> Table:
     # Folded, since a cut is shown by a sign beyond ASCII and hides what it cuts.
     table.add_column(matrix.kind, overflow="fold", min_width=6)
     table.add_column(matrix.text, overflow="fold", ratio=1, min_width=_TEXT_WIDTH)
-    for subject in _short(matrix.subjects):
+    for subject in matrix.columns:
         table.add_column(subject, overflow="fold", min_width=7)
     for row in matrix.rows:
         cells = [Text(cell.verdict, style=_STYLES.get(cell.verdict, "")) for cell in row.cells]
