@@ -38,7 +38,7 @@ class Bench:
     def __init__(self, adapter: LoggerAdapter, service: Service, *, max_body: int | None = None) -> None:
         self.adapter = adapter
         self.probe = probe_of(service, max_body=max_body)
-        self._processes: dict[int, tuple[Any, ProbeServer]] = {}
+        self._processes: dict[int, tuple[Any, ProbeServer | None]] = {}
 
     def __enter__(self) -> Self:
         # What a logger has to say about a faulty service is looked at where a check asks for it, not printed.
@@ -50,6 +50,7 @@ class Bench:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.probe.faults.clear()
+        self.probe.come_back()
         try:
             for logger, _ in self._processes.values():
                 # While a finding is on its way, a logger that cannot even be closed is no news.
@@ -57,14 +58,32 @@ class Bench:
                     logger.close()
         finally:
             for _, door in self._processes.values():
-                door.stop()
+                if door is not None:
+                    door.stop()
             self.probe.die()
             logging.getLogger().removeHandler(_QUIET)
 
-    def process(self, schedule: Schedule, *, rank: int = 0, algorithm: str = "grpo", job: str = "job-1") -> Any:
-        """The logger of a new process that trains the task."""
-        door = ProbeServer(0, self.probe)
-        task_url = self.probe.task_url(job=job, base_url=door.base_url)
+    def process(
+        self,
+        schedule: Schedule,
+        *,
+        rank: int = 0,
+        algorithm: str = "grpo",
+        job: str = "job-1",
+        at_the_front: bool = False,
+    ) -> Any:
+        """The logger of a new process that trains the task, closed at the end of the block at the latest.
+
+        Args:
+            schedule: The run's configuration.
+            rank: Rank of the process.
+            algorithm: ``grpo`` or ``dpo``.
+            job: Id of the job.
+            at_the_front: Whether it comes through the service's own port, so that it sees the service die; otherwise
+                through one of its own, so that it can be killed.
+        """
+        door = None if at_the_front else ProbeServer(0, self.probe)
+        task_url = self.probe.task_url(job=job, base_url=door.base_url if door else None)
         logger = self.adapter.start(task_url, schedule.fields, rank=rank, algorithm=algorithm)
         self._processes[id(logger)] = logger, door
         return logger
@@ -72,6 +91,8 @@ class Bench:
     def kill(self, logger: Any) -> None:
         """End a process as SIGKILL does: nothing of it reaches the service any more."""
         _, door = self._processes.pop(id(logger))
+        if door is None:
+            raise ValueError("a process that comes through the front cannot be killed: the service would die")
         door.cut()
         logger.close()
         door.stop()

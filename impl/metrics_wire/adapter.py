@@ -54,7 +54,7 @@ class ReferenceAdapter:
     name = "reference"
     version = importlib.metadata.version("rl-contracts")
     capabilities = frozenset({"append", "events", "driver", "runner"})
-    close_deadline_s = 5.0
+    close_deadline_s = 4.0
     placeholder_job = "placeholder"
     driver_sources = (Path(run.__file__),)
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 STEPS = 120
 SERIES = 14
 #: Reports are let through every so many steps: the logger sees many sizes of the series.
-EVERY = 4
+EVERY = 6
 
 #: Whole series: a report whenever the points have grown by a tenth costs 1 + 1/1.1 + 1/1.1**2 + ... = 11 times the last
 #: one, and the last one is sent once more at the end.
 WHOLE_BUDGET = 12.0
 #: Appended points: each point once (1), the names of the series in every request and the snapshot of current values
-#: beside it (less than 1 each, a request carrying at least four steps), and the first points once more.
+#: beside it (less than 1 each, a request carrying at least six steps), and the first points once more.
 APPEND_BUDGET = 4.0
 
 

@@ -45,7 +45,7 @@ SLOW_S = 1.0
 #: long: whoever waits for a single one is beyond it, and a logger that waits for none needs milliseconds.
 BLOCKED_BUDGET_S = SLOW_S
 #: Seconds beyond the stated deadline in which close must be back: the clock of a busy machine.
-DEADLINE_SLACK_S = 2.0
+DEADLINE_SLACK_S = 1.5
 
 
 def _fail_from_now_on(bench: Bench, kind: str) -> None:
@@ -83,7 +83,7 @@ def a_failing_service_costs_nothing(check: Check[LoggerAdapter], adapter: Logger
     Usual cause: an exception from the HTTP client, a thread that dies of it, or points that are dropped with a report.
     """
     with Bench(adapter, case.service) as bench:
-        process = adapter.start(bench.probe.task_url(), Schedule(max_steps=10).fields)
+        process = bench.process(Schedule(max_steps=10), at_the_front=True)
         try:
             _under_way(bench, process)
             _fail_from_now_on(bench, case.kind)
@@ -119,7 +119,7 @@ def a_failure_is_said(check: Check[LoggerAdapter], adapter: LoggerAdapter, case:
     Usual cause: `except Exception: pass`.
     """
     with Bench(adapter, case.service) as bench, logged_warnings() as messages:
-        process = adapter.start(bench.probe.task_url(), Schedule(max_steps=10).fields)
+        process = bench.process(Schedule(max_steps=10), at_the_front=True)
         _fail_from_now_on(bench, case.kind)
         process.log_metrics({"loss": 0.5}, 1, "train")
         said = bench.settles(lambda: bool(messages))
@@ -143,7 +143,7 @@ def a_slow_service_does_not_block_the_loop(check: Check[LoggerAdapter], adapter:
     """
     with Bench(adapter, case.service) as bench:
         bench.probe.faults.arm(Fault("delay", seconds=SLOW_S))
-        process = adapter.start(bench.probe.task_url(), Schedule(max_steps=QUICK_STEPS).fields)
+        process = bench.process(Schedule(max_steps=QUICK_STEPS), at_the_front=True)
         blocked_s = 0.0
         for step in range(1, QUICK_STEPS + 1):
             metrics = {"loss": step / 8, "reward": step / 4}

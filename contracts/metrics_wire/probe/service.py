@@ -98,7 +98,9 @@ class Probe:
             self._server = None
 
     def come_back(self) -> None:
-        """Listen, on the same port as before."""
+        """Listen, on the same port as before; nothing if it does so already."""
+        if self._server is not None:
+            return
         self._server = ProbeServer(self._port, self)
         self._port = self._server.port
 
