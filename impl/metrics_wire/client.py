@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +65,12 @@ class JobsClient:
         timeout_s: float = 10.0,
         token: str | None = None,
     ) -> None:
-        headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
+        self._headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
+        self._transport = transport
         # Certificates take longer to load than everything else here, and a plain connection has none to verify.
-        is_encrypted = address.base_url.startswith("https:")
-        self._http = httpx.Client(transport=transport, verify=is_encrypted, timeout=timeout_s, headers=headers)
+        self._is_encrypted = address.base_url.startswith("https:")
+        self._lock = threading.Lock()
+        self._http: httpx.Client | None = None
         self._url = address.url
         self._timeout_s = timeout_s
         self.bytes_sent = 0
@@ -104,8 +107,11 @@ class JobsClient:
         self._request("POST", f"{self._url}/metrics", f'{{"metrics":{series}}}'.encode(), patience_s)
 
     def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
+        """Close the connections; a request that comes later opens them anew."""
+        with self._lock:
+            http, self._http = self._http, None
+        if http is not None:
+            http.close()
 
     def _request(self, method: str, url: str, content: bytes | None, patience_s: float) -> httpx.Response:
         for attempt in stamina.retry_context(
@@ -120,6 +126,17 @@ class JobsClient:
                 return self._once(method, url, content)
         raise AssertionError("stamina ends by raising the last error")
 
+    def _opened(self) -> httpx.Client:
+        with self._lock:
+            if self._http is None:
+                self._http = httpx.Client(
+                    transport=self._transport,
+                    verify=self._is_encrypted,
+                    timeout=self._timeout_s,
+                    headers=self._headers,
+                )
+            return self._http
+
     def _at_most(self, seconds: float) -> float:
         if self.deadline is None:
             return seconds
@@ -127,7 +144,7 @@ class JobsClient:
 
     def _once(self, method: str, url: str, content: bytes | None) -> httpx.Response:
         try:
-            answer = self._http.request(method, url, content=content, timeout=self._at_most(self._timeout_s))
+            answer = self._opened().request(method, url, content=content, timeout=self._at_most(self._timeout_s))
         except httpx.RequestError as error:
             raise ServiceUnavailableError(f"{method} {url}: {type(error).__name__}: {error}") from error
         finally:

@@ -35,7 +35,7 @@ class ReportSender:
 
     Args:
         delivery: How a report reaches the service.
-        client: Closed at the end.
+        client: Its connections are closed at the end.
         series: The points, for the count of what is left.
         freshness_s: Seconds after which points are delivered though no report was asked for.
         close_deadline_s: Seconds that `close` may take.
@@ -124,6 +124,7 @@ class ReportSender:
         except Exception:  # noqa: BLE001 - nobody joins this thread to see what ended it
             _LOG.exception("the sender of metrics failed, nothing more is reported")
         finally:
+            self._client.deadline = None
             self._client.close()
 
     def _deliver(self) -> bool:

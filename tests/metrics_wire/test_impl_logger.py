@@ -208,6 +208,16 @@ def test_close_keeps_its_deadline_and_says_what_is_left(probe: Probe, caplog: py
     assert "closed with 2 points and the last report not delivered within 0.3 s" in caplog.text
 
 
+def test_a_reporter_outlives_the_logger_that_used_it(probe: Probe, series: Series) -> None:
+    reporter = JobsServiceProgressReporter(probe.task_url())
+    logger = NemoRLLogger.for_schedule(10, 1, 0, reporter=reporter)
+    logger.log_metrics({"loss": 0.5}, 1, "train")
+    logger.close()
+    assert reporter.report_completed()
+    reporter.close()
+    assert series(probe, "train_loss") == {1: 0.5}
+
+
 def test_a_process_that_forgets_to_close_still_delivers(probe: Probe, series: Series) -> None:
     code = (
         "import sys\n"

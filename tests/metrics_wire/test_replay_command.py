@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from contracts.metrics_wire.cli import app
+from contracts.cli import app
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ CALLS = [
 
 def test_what_was_stored_is_printed_and_held_against_what_is_expected(tmp_path: Path) -> None:
     expect = {"train_steps": [1, 2], "val_steps": [], "train_loss_points": 2, "rollout_steps": [1], "novelty": 1}
-    done = CliRunner().invoke(app, ["replay", written(tmp_path, META | {"expect": expect}, *CALLS)])
+    done = CliRunner().invoke(app, ["metrics", "replay", written(tmp_path, META | {"expect": expect}, *CALLS)])
     assert done.exit_code == 0, done.output
     assert "short under replace: " in done.stdout
     assert "train_loss: 1-2" in done.stdout
@@ -54,7 +54,7 @@ def test_what_was_stored_is_printed_and_held_against_what_is_expected(tmp_path: 
 
 def test_what_is_not_as_expected_fails(tmp_path: Path) -> None:
     path = written(tmp_path, META | {"expect": {"train_steps": [1, 2, 3]}}, *CALLS)
-    done = CliRunner().invoke(app, ["replay", path, "--service", "merge"])
+    done = CliRunner().invoke(app, ["metrics", "replay", path, "--service", "merge"])
     assert done.exit_code == 1
     assert "NOT AS EXPECTED: train_steps: got [1, 2], want [1, 2, 3]" in done.stdout
     assert done.stdout.splitlines()[-1] == "0 as expected, 1 not"
@@ -70,13 +70,13 @@ def test_what_is_not_as_expected_fails(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_trace_is_a_usage_error(tmp_path: Path, lines: list[Any], message: str) -> None:
-    done = CliRunner().invoke(app, ["replay", written(tmp_path, *lines)])
+    done = CliRunner().invoke(app, ["metrics", "replay", written(tmp_path, *lines)])
     assert done.exit_code == 2
     assert message in done.stderr
 
 
 def test_other_usage_errors(tmp_path: Path) -> None:
     path = written(tmp_path, META | {"expect": {}}, *CALLS)
-    assert CliRunner().invoke(app, ["replay", str(tmp_path / "absent")]).exit_code == 2
-    assert CliRunner().invoke(app, ["replay", path, "--service", "sql"]).exit_code == 2
-    assert CliRunner().invoke(app, ["replay", path, "--adapter", "no.such:thing"]).exit_code == 3
+    assert CliRunner().invoke(app, ["metrics", "replay", str(tmp_path / "absent")]).exit_code == 2
+    assert CliRunner().invoke(app, ["metrics", "replay", path, "--service", "sql"]).exit_code == 2
+    assert CliRunner().invoke(app, ["metrics", "replay", path, "--adapter", "no.such:thing"]).exit_code == 3
