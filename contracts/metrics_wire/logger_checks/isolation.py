@@ -151,8 +151,8 @@ def a_slow_service_does_not_block_the_loop(check: Check[LoggerAdapter], adapter:
             process.log_metrics(metrics, step, "train")
             blocked_s += time.monotonic() - began
             if blocked_s > BLOCKED_BUDGET_S:
-                got = f"{blocked_s:.2f} s after {step} of {QUICK_STEPS} steps"
-                raise check.fail("a slow service blocks the loop", got=got, want=f"at most {BLOCKED_BUDGET_S} s")
+                blocked = f"{blocked_s:.2f} s after {step} of {QUICK_STEPS} steps"
+                raise check.fail("a slow service blocks the loop", got=blocked, want=f"at most {BLOCKED_BUDGET_S} s")
         bench.probe.faults.clear()
         process.close()
         if len(bench.values("train_loss")) != QUICK_STEPS:
