@@ -13,6 +13,7 @@ from contracts.cli.mutants import mutants
 from contracts.cli.report import report
 from contracts.cli.run import run
 from contracts.gym_overflow.cli import app as gym
+from contracts.metrics_wire.cli import app as metrics
 from contracts.numerics.cli import app as numerics
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ app.command("run")(run)
 app.command("mutants")(mutants)
 app.command("report")(report)
 app.add_typer(gym, name="gym")
+app.add_typer(metrics, name="metrics")
 app.add_typer(numerics, name="numerics")
 
 
