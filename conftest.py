@@ -1,12 +1,19 @@
-"""What every test of this project needs: a GPU test without a GPU never passes unnoticed."""
+"""What every test of this project needs: signals that arrive, and GPU tests that never pass unnoticed."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import re
+import signal
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """Let the processes that tests start heed SIGINT, also where a shell runs this one in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from contracts.metrics_wire import strategies
@@ -196,12 +197,25 @@ def _driver(bench: Bench, adapter: LoggerAdapter, end: str) -> Iterator[subproce
         command = adapter.driver_command(
             bench.probe.task_url(), schedule.fields, [*calls, {"call": last}], Path(folder)
         )
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603 - the adapter's own command
+        with _interruptible(), subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as process:  # noqa: S603 - the adapter's own command
             try:
                 _wait_for(process, len(calls) + 1)
                 yield process
             finally:
                 process.kill()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let a child heed SIGINT although this process ignores it, as one that a shell runs in the background does."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _wait_for(process: subprocess.Popen[str], number: int) -> None:
