@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from contracts.cli.ending import ending
 from contracts.report.report import ExitCode
 
 app = typer.Typer(
@@ -41,6 +40,7 @@ def compare_command(
     with 1 unless both in fp32 is best.
     """
     from contracts.cli.adapters import AdapterError, opened  # noqa: PLC0415 - heavy imports inside commands
+    from contracts.cli.ending import ending  # noqa: PLC0415 - its package imports this module
     from contracts.numerics.cases import ParityCase  # noqa: PLC0415 - as above
     from contracts.numerics.comparing import compare  # noqa: PLC0415 - as above
     from contracts.numerics.comparison_view import table, verdicts  # noqa: PLC0415 - as above

@@ -25,6 +25,10 @@ class StaleHeadError(RuntimeError):
     """The fp32 copy cannot be brought to equal the live head."""
 
 
+class DetachedHeadError(RuntimeError):
+    """A gradient was asked for through the fp32 copy, which would never reach the head."""
+
+
 class CachedHead:
     """The fp32 copy of one ``lm_head``, in one storage from its first build to its end.
 
@@ -50,6 +54,7 @@ class CachedHead:
         self.dirty = True
         self.refreshes = 0
         self._copy: torch.Tensor | None = None
+        self._source: torch.Tensor | None = None
 
     @property
     def live(self) -> torch.Tensor:
@@ -81,6 +86,8 @@ class CachedHead:
         """Mark the copy as possibly stale. Called by everything that writes weights, before and after."""
         self.dirty = True
 
+    # A warm-up builds the copy under inference mode, and a refit outside of it could not write to such a tensor.
+    @torch.inference_mode(mode=False)
     @torch.no_grad()
     def refresh(self) -> float | None:
         """Build the copy, or bring the one there up to date in place, and verify it.
@@ -104,6 +111,7 @@ class CachedHead:
             self._refuse_other_storage(self._copy)
             drift = self._drift(self._copy)
             self._copy.copy_(self.live)
+        self._source = self.live
         self.refreshes += 1
         self.verify()
         self.dirty = False
@@ -134,16 +142,28 @@ class CachedHead:
         Raises:
             StaleHeadError: as `refresh`.
         """
+        # A parameter assigned anew is another object; one that was loaded into is not.
+        stale = self.dirty or self._copy is None or self._source is not self.live
         if is_capturing():
-            return self.live.float() if self.dirty or self._copy is None else self._copy
-        if self.dirty or self._copy is None or (self.compare_content and self._differing_rows(self._copy)):
+            return self.live.float() if stale or self._copy is None else self._copy
+        if stale or self._copy is None or (self.compare_content and self._differing_rows(self._copy)):
             self.refresh()
         if self._copy is None:  # refresh() builds it or raises
             raise StaleHeadError("the fp32 head was not built")
         return self._copy
 
     def logits(self, hidden: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-        """Compute fp32 logits ``[..., vocab]`` of hidden states ``[..., hidden]``."""
+        """Compute fp32 logits ``[..., vocab]`` of hidden states ``[..., hidden]``, for inference.
+
+        Raises:
+            DetachedHeadError: the hidden states ask for gradients, which would not reach the head.
+            StaleHeadError: as `refresh`.
+        """
+        if torch.is_grad_enabled() and hidden.requires_grad:
+            raise DetachedHeadError(
+                "the cached fp32 head is a copy, and no gradient through it reaches lm_head: train with "
+                "fp32_linear(), or run under torch.no_grad()"
+            )
         # In full fp32 whatever the process allows: an fp32 residual connection feeds values that TF32 would round.
         with torch.autocast(hidden.device.type, enabled=False), fp32_matmul_precision(tf32=False):
             return functional.linear(hidden.float(), self.weight(), None if bias is None else bias.float())
@@ -194,24 +214,26 @@ def attach_cached_head(model: nn.Module, *, compare_content: bool = False) -> Ca
     """
     owner = resolve_lm_head_owner(model)
     lm_head = owner.get_submodule("lm_head")
-    cached: CachedHead | None = owner.__dict__.get(_ATTRIBUTE)
-    if cached is None:
-        cached = CachedHead(lm_head, compare_content=compare_content)
-        object.__setattr__(owner, _ATTRIBUTE, cached)
-    elif cached.lm_head is not lm_head:
-        cached.follow(lm_head)
-    return cached
+    if owner.__dict__.get(_ATTRIBUTE) is None:
+        object.__setattr__(owner, _ATTRIBUTE, CachedHead(lm_head, compare_content=compare_content))
+    return cached_head_of(owner)
 
 
 def cached_head_of(owner: nn.Module) -> CachedHead:
     """Return the cached head attached to this very module; what a patched ``compute_logits`` calls.
 
+    It follows the ``lm_head`` that the module has now, should another one have been assigned.
+
     Raises:
         HeadNotFoundError: none is attached here.
+        QuantizedHeadError: the head assigned since is quantized.
     """
     cached: CachedHead | None = owner.__dict__.get(_ATTRIBUTE)
     if cached is None:
         raise HeadNotFoundError(
             f"no fp32 head is attached to {type(owner).__name__}: call attach_cached_head() on the model"
         )
+    lm_head = owner.get_submodule("lm_head")
+    if cached.lm_head is not lm_head:
+        cached.follow(lm_head)
     return cached

@@ -8,12 +8,10 @@ by default, and off means that nothing at all changes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 VLLM_FP32_LM_HEAD = "NRL_VLLM_FP32_LM_HEAD"
 TRAINER_KEY = "megatron_cfg.fp32_lm_head"
@@ -53,14 +51,14 @@ class MegatronConfig(_Section):
 class VllmConfig(_Section):
     """The rollout engine's part: the environment its worker processes start with."""
 
-    env_vars: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
+    env_vars: dict[str, Any] | None = None
 
 
 class GenerationConfig(_Section):
     """Which engine generates; only ``backend: vllm`` has an fp32 head to agree with."""
 
     backend: str | None = None
-    vllm_cfg: VllmConfig = Field(default_factory=VllmConfig)
+    vllm_cfg: VllmConfig | None = None
 
 
 class PolicyConfig(_Section):
@@ -89,9 +87,9 @@ class PolicyConfig(_Section):
         Raises:
             HeadConfigError: the variable is set to something that is neither on nor off.
         """
-        if not self.rollout_is_vllm or self.generation is None:
+        if not self.rollout_is_vllm or self.generation is None or self.generation.vllm_cfg is None:
             return False
-        value = self.generation.vllm_cfg.env_vars.get(VLLM_FP32_LM_HEAD)
+        value = (self.generation.vllm_cfg.env_vars or {}).get(VLLM_FP32_LM_HEAD)
         if value is None:
             return False
         # YAML turns a bare 1 into an integer, and the worker's environment turns it back into "1".
@@ -104,17 +102,21 @@ class PolicyConfig(_Section):
         return text == "1"
 
 
-def read_policy_config(config: Mapping[str, Any] | PolicyConfig) -> PolicyConfig:
+def read_policy_config(config: object) -> PolicyConfig:
     """Read the head's slice of a policy configuration.
 
     Args:
         config: the policy configuration as a mapping (as YAML gives it), or one already read.
 
     Raises:
-        HeadConfigError: a value is not one of those allowed; names every such key.
+        HeadConfigError: a value is not one of those allowed; names every such key. Or this is no policy
+            configuration: one that holds it would be found consistent, for want of anything to look at.
     """
     if isinstance(config, PolicyConfig):
         return config
+    if not isinstance(config, Mapping) or "policy" in config:
+        what = f"a {type(config).__name__}" if not isinstance(config, Mapping) else "what holds one under 'policy'"
+        raise HeadConfigError(f"this is {what}, not a policy configuration: pass the mapping with megatron_cfg in it")
     try:
         return PolicyConfig.model_validate(dict(config))
     except ValidationError as error:
@@ -180,4 +182,6 @@ def _explain(item: Mapping[str, Any]) -> str:
     key = ".".join(str(part) for part in item["loc"] if part not in {"bool", "literal['tf32']"})
     if key == TRAINER_KEY:
         return f'{key} is {item["input"]!r}: set it to false, true or "tf32"'
+    if item["type"] in {"model_type", "dict_type"}:
+        return f"{key} is {item['input']!r}: make it a section of keys and values, or remove it"
     return f"{key} is {item['input']!r}: {item['msg']}"

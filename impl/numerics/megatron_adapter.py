@@ -66,8 +66,15 @@ class MegatronAdapter:
         Raises:
             HeadNotFoundError: the model has no output layer.
             QuantizedHeadError: it is quantized and the mode asks for fp32.
+            ValueError: no such mode, or a head that a GPTModel does not have.
         """
-        engine = MegatronEngine(self._group, self.shape, head or HeadShape(), _CONFIGS[mode])
+        if mode not in _CONFIGS:
+            raise ValueError(f"the head's mode is {mode!r}: it must be one of {', '.join(_CONFIGS)}")
+        shape, plain = head or HeadShape(), HeadShape()
+        foreign = [n for n in ("bias", "softcap", "logit_scale", "drafter") if getattr(shape, n) != getattr(plain, n)]
+        if foreign:
+            raise ValueError(f"a GPTModel's head has no {', '.join(foreign)}: leave them at their defaults")
+        engine = MegatronEngine(self._group, self.shape, shape, _CONFIGS[mode])
         if weights is not None:
             engine.refit(weights, transport="direct")
         return engine

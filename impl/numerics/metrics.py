@@ -9,6 +9,7 @@ Edge cases, each of which a naive form gets wrong without a sign:
 - no valid token: `NoTokensError`, never 0.0, which would be better than perfect;
 - a masked ``-inf`` or NaN: ignored (``inf * 0`` is NaN);
 - a valid token that is not finite: `NonFiniteLogprobError` with their number;
+- a gap of more than 709 nats between finite logprobs: ``inf``, in the means that exponentiate it;
 - gaps of 1e-4: ``expm1(r) - r`` keeps 5e-9 where ``exp(r) - r - 1`` gives 0.0 in fp32;
 - a microbatch without valid tokens is fine if ``global_valid_tokens`` says that others have some: it
   contributes 0.0.

@@ -39,8 +39,9 @@ def sequence_mult_prob_error(lp_gen: torch.Tensor, lp_train: torch.Tensor, mask:
     Raises:
         ValueError: the tensors are not two-dimensional and alike, or the mask is not of zeros and ones.
     """
-    if lp_gen.dim() != 2:  # noqa: PLR2004 - sequences and tokens
-        raise ValueError(f"sequence errors need [sequences, tokens], not {tuple(lp_gen.shape)}")
+    shapes = tuple(lp_gen.shape), tuple(lp_train.shape), tuple(mask.shape)
+    if lp_gen.dim() != 2 or len(set(shapes)) != 1:  # noqa: PLR2004 - sequences and tokens
+        raise ValueError(f"sequence errors need lp_gen, lp_train and mask as [sequences, tokens], not {shapes}")
     errors, nonfinite = [], []
     for gen, train, valid in zip(lp_gen, lp_train, mask, strict=True):
         bad = metrics.count_nonfinite(gen, train, valid)
@@ -48,7 +49,7 @@ def sequence_mult_prob_error(lp_gen: torch.Tensor, lp_train: torch.Tensor, mask:
         errors.append(metrics.token_mult_prob_error(gen, train, valid) if usable else math.nan)
         nonfinite.append(bad)
     tokens = (mask != 0).sum(dim=-1)
-    return SequenceErrors(torch.tensor(errors, dtype=torch.float64), tokens, torch.tensor(nonfinite))
+    return SequenceErrors(torch.tensor(errors, dtype=torch.float64), tokens, torch.tensor(nonfinite, dtype=torch.int64))
 
 
 @dataclass(frozen=True)

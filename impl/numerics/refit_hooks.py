@@ -7,7 +7,6 @@ the leaf, both ends of an update, and every direct writer all mark the copy.
 
 from __future__ import annotations
 
-import functools
 import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from impl.numerics.cached_head import CachedHead, attach_cached_head
 from impl.numerics.head_owner import resolve_lm_head_owner, unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from torch import nn
 
@@ -30,11 +29,7 @@ def reads_cached_head(compute_logits: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class WorkerHeads:
-    """The cached heads of one worker: its policy's, and its drafter's if that would ever read one.
-
-    Attributes:
-        cached: the heads kept, the policy's first.
-    """
+    """The cached heads of one worker: its policy's, and its drafter's if that would ever read one."""
 
     def __init__(self, policy: nn.Module, drafter: nn.Module | None = None, *, compare_content: bool = False) -> None:
         """Attach the heads and watch the models' ``load_weights``.
@@ -49,15 +44,19 @@ class WorkerHeads:
             HeadNotFoundError: the policy has no head, or a drafter that reads one has none.
             QuantizedHeadError: such a head is quantized.
         """
-        self.cached: list[CachedHead] = []
         self._first_refresh_logged = False
-        for model in (policy, drafter):
-            if model is None or (model is drafter and not _would_read(model)):
-                continue
-            cached = attach_cached_head(model, compare_content=compare_content)
-            watch_load_weights(model, cached)
-            if cached not in self.cached:
-                self.cached.append(cached)
+        reads = drafter is not None and drafter is not policy and _would_read(drafter)
+        self._models = [policy, drafter] if drafter is not None and reads else [policy]
+        for model in self._models:
+            attach_cached_head(model, compare_content=compare_content)
+        # A drafter may share the policy's lm_head: whichever model is loaded, every copy may be stale.
+        for model in self._models:
+            watch_load_weights(model, self.cached)
+
+    @property
+    def cached(self) -> list[CachedHead]:
+        """The heads kept, the policy's first; each follows the ``lm_head`` that its owner has now."""
+        return [attach_cached_head(model) for model in self._models]
 
     def invalidate(self) -> None:
         """Mark every head; for writers that pass neither `update` nor ``load_weights``."""
@@ -89,27 +88,38 @@ class WorkerHeads:
         logger.log(level, "fp32 lm_head refreshed, largest change %s", drifts)
 
 
-def watch_load_weights(model: nn.Module, cached: CachedHead) -> None:
-    """Mark a cached head before and after every ``load_weights`` of a model, the leaf of most transports.
+class _WatchedLoad:
+    """Stands in for a model's ``load_weights``. An object and not a closure, so that a copied model loads itself."""
+
+    def __init__(self, load: Callable[..., Any], heads: Sequence[CachedHead]) -> None:
+        self.load, self.heads = load, list(heads)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Load, with every head marked before and after."""
+        self._invalidate()
+        try:
+            return self.load(*args, **kwargs)
+        finally:
+            self._invalidate()
+
+    def _invalidate(self) -> None:
+        for cached in self.heads:
+            cached.invalidate()
+
+
+def watch_load_weights(model: nn.Module, heads: Sequence[CachedHead]) -> None:
+    """Mark cached heads before and after every ``load_weights`` of a model, the leaf of most transports.
 
     The method is replaced on the unwrapped model's instance, since what is written on a wrapper stays on
-    the wrapper; watching twice is watching once. A model without the method is left as it is.
+    the wrapper; watching again adds the heads that were not watched for. A model without the method is
+    left as it is.
     """
     target = unwrap(model)
     load = getattr(target, "load_weights", None)
-    if load is None or getattr(load, "watched_head", None) is cached:
-        return
-
-    @functools.wraps(load)
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        cached.invalidate()
-        try:
-            return load(*args, **kwargs)
-        finally:
-            cached.invalidate()
-
-    watched.__dict__["watched_head"] = cached
-    object.__setattr__(target, "load_weights", watched)
+    if isinstance(load, _WatchedLoad):
+        load.heads += [cached for cached in heads if cached not in load.heads]
+    elif load is not None:
+        object.__setattr__(target, "load_weights", _WatchedLoad(load, heads))
 
 
 def _would_read(drafter: nn.Module) -> bool:

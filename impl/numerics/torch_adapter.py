@@ -67,11 +67,18 @@ class TorchAdapter:
         Raises:
             HeadNotFoundError: the model has no head.
             QuantizedHeadError: its head is quantized and the mode asks for fp32.
+            ValueError: no such mode.
         """
-        strategies: dict[str, HeadStrategy] = {"untouched": "model", "off": "model", "fp32": self.strategy}
-        strategy = strategies.get(mode, "tf32")
+        strategies: dict[str, HeadStrategy] = {
+            "untouched": "model",
+            "off": "model",
+            "fp32": self.strategy,
+            "tf32": "tf32",
+        }
+        if mode not in strategies:
+            raise ValueError(f"the head's mode is {mode!r}: it must be one of {', '.join(strategies)}")
         shape = head or HeadShape()
-        return TorchEngine(self.shape, shape, strategy, weights, fused=self.fused, device=self.device)
+        return TorchEngine(self.shape, shape, strategies[mode], weights, fused=self.fused, device=self.device)
 
 
 def on_one_thread() -> None:
@@ -88,5 +95,4 @@ def torch_rollout() -> TorchAdapter:
 def torch_trainer() -> TorchAdapter:
     """The trainer side: upcast per call, with gradients."""
     on_one_thread()
-    able = (EVERY_ENGINE | {"training"}) - {"sleep", "drafter", "prefix_cache"}
-    return TorchAdapter("torch-trainer", strategy="per_call", fused=False, capabilities=able)
+    return TorchAdapter("torch-trainer", strategy="per_call", fused=False, capabilities=EVERY_ENGINE | {"training"})

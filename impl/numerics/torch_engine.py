@@ -130,7 +130,9 @@ class TorchEngine:
 
     @torch.no_grad()
     def generate(self, prompts: Sequence[Sequence[int]], *, max_tokens: int, seed: int) -> list[Sample]:
-        """Sample ``max_tokens`` after each prompt at temperature 1, token by token from the cache."""
+        """Sample ``max_tokens``, at least 1, after each prompt at temperature 1, token by token from the cache."""
+        if max_tokens < 1:
+            raise ValueError(f"max_tokens is {max_tokens}: sample at least one token")
         known = [self._prefixes.longest(prompt) for prompt in prompts]
         groups: dict[tuple[int, int], list[int]] = {}
         for i, (prompt, (length, _)) in enumerate(zip(prompts, known, strict=True)):
@@ -163,17 +165,19 @@ class TorchEngine:
 
         Raises:
             KeyError: an unknown name.
-            ValueError: a wrong size, or no such transport.
+            ValueError: a wrong size, no such transport, or an order of other weights.
             EngineStateError: part of the weights, while the engine has none.
         """
         state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
         tied = {"lm_head.weight"} if self.model.head.tied else set()
+        order = order or tuple(state)
+        self._refit.refuse_nonsense(state, transport, order)
         missing = {name for name, _ in self._named()} - state.keys() - tied
         if self._unusable and missing:
             raise EngineStateError(f"{self._unusable}; send all weights ({len(missing)} are missing)")
         before, self._unusable = self._unusable, ""
         try:
-            self._refit.carry(state, transport=transport, order=order or tuple(state), between=between)
+            self._refit.carry(state, transport=transport, order=order, between=between)
         except BaseException:
             self._unusable = before or "a refit failed and left old and new weights mixed"
             raise
@@ -193,12 +197,16 @@ class TorchEngine:
         """Take memory again; the engine runs once all weights were sent."""
 
     def gradients(self, tokens: Sequence[int]) -> Gradients:
-        """Run one backward of the mean negative log probability of ``tokens[1:]``."""
+        """Run one backward of the mean negative log probability of ``tokens[1:]``.
+
+        Raises:
+            DetachedHeadError: the head is a cached copy, which no gradient leaves.
+        """
         self.model.zero_grad(set_to_none=True)
-        batch = torch.tensor([list(tokens)], device=self.device)
+        batch = torch.tensor([list(tokens)])
         hidden, _ = self._forward(batch)
         logits = self.model.compute_logits(hidden[0, :-1]).float()
-        functional.cross_entropy(logits, batch[0, 1:]).backward()  # type: ignore[no-untyped-call]  # torch's own
+        functional.cross_entropy(logits, batch[0, 1:].to(self.device)).backward()  # type: ignore[no-untyped-call]  # torch's own
         found = {name: p.grad for name, p in self.model.named_parameters() if p.grad is not None}
         self.model.zero_grad(set_to_none=True)
         return gradients_of(hidden[0, :-1].detach(), found)
@@ -217,6 +225,9 @@ class TorchEngine:
     ) -> tuple[torch.Tensor, list[KeysValues]]:
         if self._unusable:
             raise EngineStateError(f"{self._unusable}: refit all weights before the next forward")
+        # On the host: an index outside an embedding on a CUDA device ends every later call of the process.
+        if not batch.numel() or not 0 <= int(batch.min()) <= int(batch.max()) < self.shape.vocab:
+            raise ValueError(f"a forward needs tokens, with ids in [0, {self.shape.vocab})")
         hidden, caches = self.model.model(batch.to(self.device), past)
         return hidden, caches
 

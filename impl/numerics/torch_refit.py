@@ -33,6 +33,19 @@ class Refit:
     def __init__(self, model: Llama, drafter: Drafter | None, heads: WorkerHeads | None) -> None:
         self.model, self.drafter, self.heads = model, drafter, heads
 
+    @staticmethod
+    def refuse_nonsense(state: State, transport: str, order: Sequence[str]) -> None:
+        """Raise for an update that cannot be carried, before anything is written.
+
+        Raises:
+            ValueError: no such transport, or an order that is not that of these weights.
+        """
+        if transport not in TRANSPORTS:
+            raise ValueError(f"no transport {transport!r}; there are {', '.join(TRANSPORTS)}")
+        if sorted(order) != sorted(state):
+            apart = sorted(set(order) ^ set(state)) or "a name comes twice"
+            raise ValueError(f"the order must name each weight of the update once; it does not: {apart}")
+
     def carry(
         self,
         state: State,
@@ -50,9 +63,10 @@ class Refit:
             between: called after every batch (``collective``).
 
         Raises:
-            ValueError: no such transport, or a tensor of the wrong size.
+            ValueError: a tensor of the wrong size; otherwise as `refuse_nonsense`.
             KeyError: a name that the model does not have.
         """
+        self.refuse_nonsense(state, transport, order)
         if transport == "direct":
             with self._lifecycle():
                 self._load(state.items())
@@ -69,11 +83,9 @@ class Refit:
                 self._load(torch.load(path, weights_only=True).items())
             if self.heads is not None:
                 self.heads.refresh()
-        elif transport == "delta":
+        else:
             with self._lifecycle():
                 self._write_changed(state)
-        else:
-            raise ValueError(f"no transport {transport!r}; there are {', '.join(TRANSPORTS)}")
 
     @contextmanager
     def _lifecycle(self) -> Iterator[None]:

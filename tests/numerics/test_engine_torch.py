@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from contracts.numerics import budgets
+from contracts.numerics.oracle import Head
 from impl.numerics.cached_head import cached_head_of
 from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
 from impl.numerics.prefix_cache import BLOCK
@@ -80,6 +82,49 @@ def test_an_unknown_transport_is_an_error() -> None:
     engine = adapter.start(adapter.checkpoint(0), mode="fp32")
     with pytest.raises(ValueError, match="no transport 'pigeon'; there are direct"):
         engine.refit(adapter.checkpoint(1), transport="pigeon")
+
+
+@pytest.mark.parametrize("order", [("lm_head.weight",), ("no.such.name",)])
+def test_an_order_of_other_weights_is_an_error_before_anything_is_written(order: tuple[str, ...]) -> None:
+    adapter = torch_rollout()
+    engine = adapter.start(adapter.checkpoint(0), mode="fp32")
+    before = engine.score([PROMPT])
+    with pytest.raises(ValueError, match="must name each weight of the update once"):
+        engine.refit(adapter.checkpoint(1), transport="collective", order=order)
+    assert np.array_equal(engine.score([PROMPT]), before)
+
+
+@pytest.mark.parametrize("tokens", [[], [-1, 2], [3, 512]])
+def test_tokens_outside_the_vocabulary_are_refused_on_the_host(tokens: list[int]) -> None:
+    """A device-side assertion would end every later call of the process."""
+    adapter = torch_rollout()
+    with pytest.raises(ValueError, match=r"ids in \[0, 512\)"):
+        adapter.start(adapter.checkpoint(0), mode="fp32").prefill(tokens)
+
+
+def test_a_sample_has_a_token() -> None:
+    adapter = torch_rollout()
+    with pytest.raises(ValueError, match="at least one token"):
+        adapter.start(adapter.checkpoint(0), mode="fp32").generate([PROMPT], max_tokens=0, seed=0)
+
+
+def test_a_mode_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(ValueError, match="untouched, off, fp32, tf32"):
+        torch_rollout().start(None, mode="TF32")
+
+
+def test_the_heads_gradient_is_within_its_bound_in_every_mode() -> None:
+    """Relative error against fp64. In bf16 the incoming gradient is rounded too, so two roundings more."""
+    adapter = torch_trainer()
+    weights, tokens = adapter.checkpoint(0), np.random.default_rng(0).integers(0, adapter.vocab, 40).tolist()
+    error = {}
+    for mode in ("off", "fp32", "tf32"):
+        found = adapter.start(weights, mode=mode).gradients(tokens)
+        exact = Head.of(weights).weight_gradient(found.hidden, tokens)
+        error[mode] = np.linalg.norm(found.values["lm_head.weight"] - exact) / np.linalg.norm(exact)
+    assert error["fp32"] < budgets.GRADIENT
+    assert error["tf32"] < budgets.GRADIENT
+    assert error["fp32"] < error["off"] < 3 * budgets.GRADIENT
 
 
 def test_a_delta_writes_only_what_changed() -> None:

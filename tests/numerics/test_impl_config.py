@@ -116,6 +116,30 @@ def test_a_typo_is_found_even_where_pairs_are_not_checked() -> None:
         validate_fp32_lm_head_config(policy(trainer="tf31", rollout=None, backend="megatron"))
 
 
+def test_sections_that_are_empty_in_yaml_are_off() -> None:
+    for generation in ({"backend": "vllm", "vllm_cfg": None}, {"backend": "vllm", "vllm_cfg": {"env_vars": None}}):
+        assert validate_fp32_lm_head_config({"megatron_cfg": None, "generation": generation}).rollout_fp32 is False
+        with pytest.raises(HeadConfigError, match="is off"):
+            validate_fp32_lm_head_config({"megatron_cfg": {"fp32_lm_head": True}, "generation": generation})
+
+
+def test_other_variables_are_not_read() -> None:
+    config = policy(trainer=True, rollout="1")
+    config["generation"]["vllm_cfg"]["env_vars"]["OTHER"] = ["any", "thing"]
+    assert validate_fp32_lm_head_config(config).rollout_fp32
+
+
+@pytest.mark.parametrize("config", [{"policy": {"megatron_cfg": {"fp32_lm_head": True}}}, [1], None])
+def test_what_is_no_policy_configuration_is_not_found_consistent(config: Any) -> None:
+    with pytest.raises(HeadConfigError, match="not a policy configuration"):
+        validate_fp32_lm_head_config(config)
+
+
+def test_a_section_of_another_type_says_what_it_must_be() -> None:
+    with pytest.raises(HeadConfigError, match=r"env_vars is .*make it a section of keys and values"):
+        validate_fp32_lm_head_config({"generation": {"backend": "vllm", "vllm_cfg": {"env_vars": ["A=1"]}}})
+
+
 def test_every_unreadable_key_is_named_at_once() -> None:
     config = policy(trainer="tf31", rollout="1", fp32_residual_connection="yes")
     with pytest.raises(HeadConfigError) as refused:

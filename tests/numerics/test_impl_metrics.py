@@ -151,6 +151,24 @@ def test_sequence_errors_name_what_they_cannot_judge() -> None:
     assert found.keep(1.5).tolist() == [True, False, False, False]
 
 
+@pytest.mark.parametrize("shapes", [((2, 3), (3, 3), (2, 3)), ((2, 3), (2, 4), (2, 3)), ((3,), (3,), (3,))])
+def test_sequences_of_unlike_shapes_are_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
+    with pytest.raises(ValueError, match=r"as \[sequences, tokens\]"):
+        sequence_mult_prob_error(*map(torch.ones, shapes))
+
+
+def test_no_sequences_are_no_sequences() -> None:
+    found = sequence_mult_prob_error(*(torch.zeros(0, 3),) * 3)
+    assert found.keep().shape == found.nonfinite.shape == (0,)
+
+
+def test_a_gap_beyond_what_can_be_exponentiated_is_infinite_and_dropped() -> None:
+    gen, train = torch.zeros(1, 1), torch.full((1, 1), -800.0)
+    assert metrics.token_mult_prob_error(gen, train, torch.ones(1, 1)) == math.inf
+    assert metrics.gen_kl_error(gen, train, torch.ones(1, 1)) == pytest.approx(799)
+    assert not sequence_mult_prob_error(gen, train, torch.ones(1, 1)).keep(1.5).any()
+
+
 def test_sums_add_up_over_ranks(batch: tuple[torch.Tensor, ...]) -> None:
     parts = [mismatch_sums(*(tensor[i : i + 2] for tensor in batch)) for i in (0, 2)]
     total = sum(parts, MismatchSums()).means()

@@ -137,13 +137,13 @@ def test_a_leaking_tf32_scope_is_found(check: str, monkeypatch: pytest.MonkeyPat
         def __exit__(self, *_exception: object) -> None:
             """The restoring is what is left out."""
 
-    def broken_forward(_model: Any, tokens: torch.Tensor, *_rest: Any) -> Any:
+    def broken_forward(_engine: Any, tokens: torch.Tensor, *_rest: Any) -> Any:
         Leak(tf32=True).__enter__()
         raise IndexError(f"{tokens} is outside")
 
     monkeypatch.setattr(fp32_linear, "fp32_matmul_precision", Leak)
     if check == "NU-122":
-        monkeypatch.setattr("impl.numerics.llama.Body.forward", broken_forward)
+        monkeypatch.setattr(torch_engine.TorchEngine, "_forward", broken_forward)
     try:
         assert fails(check, torch_trainer())
     finally:

@@ -1,6 +1,7 @@
 """The checks of one engine, a theme a file; importing this registers them."""
 
 from contracts.numerics.head_checks import (
+    capabilities,
     drafting,
     failed_refits,
     lifecycle,
@@ -15,6 +16,7 @@ from contracts.numerics.head_checks import (
 )
 
 __all__ = [
+    "capabilities",
     "drafting",
     "failed_refits",
     "lifecycle",

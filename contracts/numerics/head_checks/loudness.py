@@ -51,3 +51,26 @@ def quantized_head_is_refused(check: Check[EngineAdapter], adapter: EngineAdapte
     """
     del case
     _hold(check, adapter, "quantized")
+
+
+@head.check("NU-403", source=origins.INERT, requires={"faults"}, examples=("missing", "quantized"))
+def off_refuses_nothing(check: Check[EngineAdapter], adapter: EngineAdapter, case: str) -> None:
+    """With fp32 off, a model that starts in an engine without the feature starts.
+
+    Why: a quantized head is what many serve, and only asking for fp32 makes it an error.
+
+    Usual cause: the head looked up and judged before the switch is.
+    """
+    shape = HeadShape(kind=case)
+    try:
+        with running(adapter, None, "untouched", shape):
+            pass
+    except Exception:  # noqa: BLE001 - an engine that cannot have such a model says nothing of the switch
+        return
+    try:
+        with running(adapter, None, "off", shape):
+            pass
+    except Exception as error:  # any refusal is the failure
+        raise check.fail(
+            "the switched-off head refuses a model", got=repr(error), want="an engine", kind=case
+        ) from error

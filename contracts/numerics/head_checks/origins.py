@@ -31,3 +31,4 @@ SLEEPING = Source("vLLM 0.32 sleep mode", "a sleeping engine's weights are disca
 QUANTIZED = Source("vLLM 0.32 head_dtype", "a quantized head is refused, but only at the first forward")
 SHAPES = Source("vLLM 0.32 LogitsProcessor", "bias, scale, soft cap and the cut of padding rows are part of the logits")
 TIED = Source("vLLM 0.32 load_weights", "a tied checkpoint streamed in batches may send either name first")
+DECLARED = Source("contracts.numerics.sides", "what a capability means where it is not declared")

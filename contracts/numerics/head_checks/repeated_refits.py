@@ -120,3 +120,20 @@ def tied_heads_refit_in_any_order(check: Check[EngineAdapter], adapter: EngineAd
     chain = Chain(adapter, case, "collective", shape)
     chain.weights[HEAD] = chain.weights[EMBEDDING]
     chain.hold(check)
+
+
+@head.check(
+    "NU-316",
+    source=origins.TIED,
+    requires={"refit", "tied"},
+    examples=(RefitCase(), RefitCase(updates=("new", "head"), dummy=True)),
+)
+def tied_heads_follow_their_embedding(check: Check[EngineAdapter], adapter: EngineAdapter, case: RefitCase) -> None:
+    """A tied head whose weight is sent as the embedding's answers as a fresh engine's, by every transport.
+
+    Why: a tied checkpoint has no `lm_head`, so what waits for that name waits forever.
+
+    Usual cause: an invalidation keyed by the head's name; a copy of the embedding taken once.
+    """
+    for transport in sorted(Chain.transports(adapter)):
+        Chain(adapter, case, transport, HeadShape(tied=True)).hold(check)

@@ -58,7 +58,7 @@ def softcap_is_honoured(check: Check[EngineAdapter], adapter: EngineAdapter, cas
 
 @head.check("NU-112", source=origins.SHAPES, requires={"logit_scale"}, examples=FORWARDS)
 def scale_is_honoured(check: Check[EngineAdapter], adapter: EngineAdapter, case: ForwardCase) -> None:
-    """A logit scale is applied to fp32 logits, after the bias and before the cap.
+    """A logit scale is applied to fp32 logits.
 
     Why: a dropped scale is a temperature that nobody asked for.
 
@@ -98,3 +98,14 @@ def tied_weight_is_used(check: Check[EngineAdapter], adapter: EngineAdapter, cas
     Usual cause: an fp32 head that reads the layer's own weight and not the one it is called with.
     """
     _hold(check, adapter, case, HeadShape(tied=True))
+
+
+@head.check("NU-116", source=origins.SHAPES, requires={"bias", "logit_scale", "softcap"}, examples=FORWARDS)
+def bias_scale_and_cap_in_this_order(check: Check[EngineAdapter], adapter: EngineAdapter, case: ForwardCase) -> None:
+    """The bias is added first, then comes the scale, and the cap last.
+
+    Why: each alone is right in any order, and models that have two of them are where an order goes wrong.
+
+    Usual cause: a scale folded into the weight or the hidden states, where the bias does not get it; a cap inside it.
+    """
+    _hold(check, adapter, case, HeadShape(bias=True, logit_scale=SCALE, softcap=SOFTCAP))

@@ -88,3 +88,26 @@ def tied_gradients_hold_both_parts(check: Check[EngineAdapter], adapter: EngineA
             got=f"relative error {error:.3g}",
             want=f"at most {budgets.GRADIENT:.3g}, budgets.GRADIENT",
         )
+
+
+@head.check("NU-204", source=origins.GRADIENTS, requires={"training"}, examples=FORWARDS)
+def gradients_pass_the_head(check: Check[EngineAdapter], adapter: EngineAdapter, case: ForwardCase) -> None:
+    """With fp32 on, every parameter gets a gradient that gets one without, in the same dtype, and none becomes zero.
+
+    Why: a head that detaches its input trains itself alone, and the loss still falls.
+
+    Usual cause: hidden states upcast on a copy outside the graph; an fp32 gradient that the body's layers refuse.
+    """
+    weights, tokens = adapter.checkpoint(case.seed), case.tokens(adapter.vocab)
+    with running(adapter, weights, "untouched") as engine:
+        want = engine.gradients(tokens)
+    with running(adapter, weights) as engine:
+        got = engine.gradients(tokens)
+    lost = sorted(
+        name for name, value in want.values.items() if value.any() and not got.values.get(name, value * 0).any()
+    )
+    if lost:
+        raise check.fail("parameters got no gradient through the fp32 head", got=lost, want="one for each of them")
+    other = {name: dtype for name, dtype in got.dtypes.items() if want.dtypes.get(name) != dtype}
+    if other:
+        raise check.fail("gradients have other dtypes", got=other, want={name: want.dtypes.get(name) for name in other})

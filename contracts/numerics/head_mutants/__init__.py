@@ -1,6 +1,7 @@
 """The mutants of one engine, file by file as the checks; importing this registers them."""
 
 from contracts.numerics.head_mutants import (
+    capabilities,
     drafting,
     failed_refits,
     lifecycle,
@@ -15,6 +16,7 @@ from contracts.numerics.head_mutants import (
 )
 
 __all__ = [
+    "capabilities",
     "drafting",
     "failed_refits",
     "lifecycle",

@@ -48,3 +48,11 @@ class UpcastsQuantized(StartsAnyway):
     """upcasts quantized numbers"""
 
     kind = "quantized"
+
+
+@head.mutant("NU-M403a", killed_by="NU-403", witness="quantized")
+class RefusesWhenOff(Wrapper):
+    """refuses a quantized head although the switch is off"""
+
+    def start(self, weights: Mapping[str, F32] | None, *, mode: HeadMode, head: HeadShape = PLAIN) -> Any:
+        return self.inner.start(weights, mode="fp32" if mode == "off" else mode, head=head)

@@ -90,7 +90,7 @@ def shifted_logits(factor: float) -> type[EngineDefect]:
     class Shifted(EngineDefect):
         def prefill(self, tokens: Sequence[int]) -> AlteredPrefill:
             found = self.inner.prefill(tokens)
-            budget = budgets.logits(Head.of(self.loaded), found.hidden)
+            budget = budgets.logits(Head.of(self.loaded, self.shape), found.hidden)
             return prefill_with(found, logits=found.logits + factor * budget)
 
     return Shifted

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contracts.numerics.defects import EngineDefect, seeded
-from contracts.numerics.protocols import EMBEDDING, HEAD
+from contracts.numerics.defects import AdapterDefect, EngineDefect, seeded
+from contracts.numerics.protocols import EMBEDDING, HEAD, PLAIN
 from contracts.numerics.sides import head
 from contracts.numerics.stale import StaleHead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from contracts.numerics.protocols import F32
+    from contracts.numerics.protocols import F32, HeadMode, HeadShape
 
 
 class NotWhenAlone(StaleHead):
@@ -105,3 +106,24 @@ def copy_is_rebuilt(adapter: Any) -> Any:
 def tie_is_lost(adapter: Any) -> Any:
     """drops a tied weight if the head's name comes before the embedding's"""
     return seeded(HeadNameLost)(adapter)
+
+
+class KeepsItsHead(EngineDefect):
+    """The head stays what the embedding was at the start."""
+
+    def refit(self, weights: Mapping[str, F32], *, transport: str, order: Any = (), between: Any = None) -> None:
+        sent = {**weights, HEAD: self.loaded[EMBEDDING]}
+        names = (*order, HEAD) if order else ()
+        self.inner.refit(sent, transport=transport, order=names, between=between)
+
+
+@head.mutant("NU-M316a", killed_by="NU-316")
+class TieIsACopy(AdapterDefect):
+    """computes a tied head with a copy of the embedding that waits for the head's own name"""
+
+    def start(self, weights: Mapping[str, F32] | None, *, mode: HeadMode, head: HeadShape = PLAIN) -> Any:
+        if not head.tied or weights is None or mode not in self.modes:
+            return self.inner.start(weights, mode=mode, head=head)
+        untied = replace(head, tied=False)
+        engine = self.inner.start({**weights, HEAD: weights[EMBEDDING]}, mode=mode, head=untied)
+        return KeepsItsHead(engine, self.inner, weights, mode, head)

@@ -10,7 +10,8 @@ import numpy as np
 from contracts.mutant import Wrapper
 from contracts.numerics.altered import AlteredPrefill, prefill_with
 from contracts.numerics.defects import EngineDefect, seeded
-from contracts.numerics.oracle import token_logprobs
+from contracts.numerics.head_mutants.precision import shifted_logits
+from contracts.numerics.oracle import Head, token_logprobs
 from contracts.numerics.protocols import BIAS, EMBEDDING, HEAD, PLAIN
 from contracts.numerics.sides import head
 from contracts.numerics.updates import optimizer_step
@@ -88,3 +89,58 @@ class TiedToSomethingElse(Wrapper):
             return self.inner.start(weights, mode=mode, head=head)
         old = optimizer_step(weights, frozenset({EMBEDDING}), seed=1)[EMBEDDING]
         return self.inner.start({**weights, HEAD: old}, mode=mode, head=replace(head, tied=False))
+
+
+class ScaleBeforeBias(EngineDefect):
+    """The scale is folded into the product."""
+
+    def prefill(self, tokens: Sequence[int]) -> AlteredPrefill:
+        found = self.inner.prefill(tokens)
+        shape = self.shape
+        own = Head.of(self.loaded, shape)
+        unscaled = replace(own, bias=own.bias / shape.logit_scale)
+        return _recomputed(found, unscaled, tokens)
+
+
+class CapBeforeScale(EngineDefect):
+    """The cap is applied first, and what it capped is scaled."""
+
+    def prefill(self, tokens: Sequence[int]) -> AlteredPrefill:
+        found = self.inner.prefill(tokens)
+        capped = replace(Head.of(self.loaded, self.shape), shape=replace(self.shape, logit_scale=1.0))
+        return _recomputed(found, capped, tokens, self.shape.logit_scale)
+
+
+def _recomputed(found: Any, own: Head, tokens: Sequence[int], factor: float = 1.0) -> AlteredPrefill:
+    logits = (factor * own.logits(found.hidden)).astype(np.float32)
+    return prefill_with(found, logits=logits, logprobs=token_logprobs(logits, tokens))
+
+
+@head.mutant("NU-M116a", killed_by="NU-116")
+def scale_before_bias(adapter: Any) -> Any:
+    """adds the bias after the scale"""
+    return seeded(ScaleBeforeBias)(adapter)
+
+
+@head.mutant("NU-M116b", killed_by="NU-116")
+def cap_before_scale(adapter: Any) -> Any:
+    """scales what was capped"""
+    return seeded(CapBeforeScale)(adapter)
+
+
+def _register_budget(check: str) -> None:
+    """Twice and half the budget of a shape's logits."""
+
+    @head.mutant(f"NU-M{check[3:]}y", killed_by=check)
+    def logits_off_by_two_budgets(adapter: Any) -> Any:
+        """adds twice the budget of accumulation to every logit of a head of this shape"""
+        return seeded(shifted_logits(2.0))(adapter)
+
+    @head.control(f"NU-C{check[3:]}a", tolerated_by=check)
+    def logits_off_by_half_a_budget(adapter: Any) -> Any:
+        """adds half the budget of accumulation to every logit of a head of this shape"""
+        return seeded(shifted_logits(0.5))(adapter)
+
+
+for _check in ("NU-111", "NU-112", "NU-113", "NU-114", "NU-115", "NU-116"):
+    _register_budget(_check)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contracts.numerics import budgets
+import numpy as np
+
+from contracts.numerics.altered import prefill_with
 from contracts.numerics.defects import EngineDefect, seeded
 from contracts.numerics.head_mutants.precision import shifted_logits
+from contracts.numerics.oracle import Head
 from contracts.numerics.sides import head
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from contracts.numerics.altered import AlteredPrefill
 
 
 class LeakingFlag(EngineDefect):
@@ -42,6 +47,16 @@ class LeakingOnErrors(LeakingFlag):
     on_errors_only = True
 
 
+class RoundedInputs(EngineDefect):
+    """Each term of a logit's n is off by 2^-11 of it, and such errors add up like sqrt(n)."""
+
+    def prefill(self, tokens: Sequence[int]) -> AlteredPrefill:
+        found = self.inner.prefill(tokens)
+        terms = np.abs(found.hidden.astype(np.float64)) @ np.abs(Head.of(self.loaded).weight).T
+        off = 2.0**-11 * terms / np.sqrt(found.hidden.shape[-1])
+        return prefill_with(found, logits=found.logits + off)
+
+
 @head.mutant("NU-M121a", killed_by="NU-121")
 def tf32_leaks(adapter: Any) -> Any:
     """leaves TF32 switched on for the process"""
@@ -68,6 +83,5 @@ def tf32_off_by_half_a_budget(adapter: Any) -> Any:
 
 @head.mutant("NU-M123b", killed_by="NU-123")
 def inputs_rounded_to_tf32(adapter: Any) -> Any:
-    """rounds an input that was no bf16 value to TF32, an error of 2^-11 of the logits' terms"""
-    ratio = 2.0**-11 / (budgets.ACCUMULATION * budgets.FP32_UNIT * 64)
-    return seeded(shifted_logits(ratio), modes=("tf32",))(adapter)
+    """rounds an input that was no bf16 value to TF32, an error of 2^-11 of each of the logits' terms"""
+    return seeded(RoundedInputs, modes=("tf32",))(adapter)

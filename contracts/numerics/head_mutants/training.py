@@ -134,3 +134,31 @@ def tied_gradient_off_by_two_budgets(adapter: Any) -> Any:
 def tied_gradient_off_by_half_a_budget(adapter: Any) -> Any:
     """scales the head's part of a tied gradient by half the budget"""
     return seeded(unread_rows(0.5))(adapter)
+
+
+class DetachedInput(EngineDefect):
+    """The hidden states take no part in the graph."""
+
+    def gradients(self, tokens: Sequence[int]) -> AlteredGradients:
+        found = self.inner.gradients(tokens)
+        return gradients_with(found, values={HEAD: found.values[HEAD]}, dtypes={HEAD: found.dtypes[HEAD]})
+
+
+class WideInput(EngineDefect):
+    """What reaches the body is fp32."""
+
+    def gradients(self, tokens: Sequence[int]) -> AlteredGradients:
+        found = self.inner.gradients(tokens)
+        return gradients_with(found, dtypes={name: "float32" for name in found.dtypes if name != HEAD})
+
+
+@head.mutant("NU-M204a", killed_by="NU-204")
+def detached_input(adapter: Any) -> Any:
+    """computes with detached hidden states, so that only the head gets a gradient"""
+    return seeded(DetachedInput)(adapter)
+
+
+@head.mutant("NU-M204b", killed_by="NU-204")
+def wide_input(adapter: Any) -> Any:
+    """hands fp32 gradients on to the body"""
+    return seeded(WideInput)(adapter)

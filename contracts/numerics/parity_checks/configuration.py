@@ -138,3 +138,19 @@ def sound_configurations_pass(check: Check[Pair], pair: Pair, case: Switches) ->
         pair.validate(case.config())
     except Exception as error:  # any refusal is the failure
         raise check.fail("a sound configuration was refused", got=str(error), want="accepted") from error
+
+
+@parity.check(
+    "NU-706",
+    source=origins.CONFIG,
+    requires={"config"},
+    examples=tuple(Switches(trainer=True, rollout=value) for value in ("true", "yes", "2", " 1")),
+)
+def only_one_switches_the_rollout_on(check: Check[Pair], pair: Pair, case: Switches) -> None:
+    """Beside a trainer in fp32, a variable that is set to anything but 1 is refused, by an error that names it.
+
+    Why: the workers compare with "1", and every other way of saying yes leaves them in bf16.
+
+    Usual cause: `if env_vars.get(...)`, which takes "true", and "0", for on.
+    """
+    _refused(check, pair, case, (ROLLOUT_KEY,))

@@ -27,6 +27,9 @@ TURNS = MetricsCase(
 TINY = MetricsCase(lp_gen=((-2.0, -2.0),), gaps=((1e-4, -1e-4),), mask=((1, 1),))
 OUTLIER = MetricsCase(lp_gen=((-1.0,) * 40,), gaps=((0.001,) * 39 + (-3.0,),), mask=((1,) * 40,))
 
+HUGE = MetricsCase(lp_gen=((-0.5, -1.0, -62.0),), gaps=((-60.0, 0.0, 60.0),), mask=((1, 1, 1),))
+TURNS_AND_NONE = MetricsCase(TURNS.lp_gen, TURNS.gaps, ((0, 0, 0, 0), TURNS.mask[0]))
+
 
 def arrays(case: MetricsCase) -> tuple[F64, F64, F64]:
     """``lp_gen``, ``lp_train`` and mask of a case."""
@@ -35,14 +38,18 @@ def arrays(case: MetricsCase) -> tuple[F64, F64, F64]:
 
 
 @parity.check(
-    "NU-601", source=origins.METRICS, requires={"metrics"}, examples=(TURNS, TINY, OUTLIER), cases=strategies.batches
+    "NU-601",
+    source=origins.METRICS,
+    requires={"metrics"},
+    examples=(TURNS, TINY, OUTLIER, HUGE),
+    cases=strategies.batches,
 )
 def means_equal_their_definitions(check: Check[Pair], pair: Pair, case: MetricsCase) -> None:
     """Each mean equals its definition in fp64 over the valid tokens.
 
     Why: a run is steered by these numbers, and two definitions of one name make two runs incomparable.
 
-    Usual cause: fp32 sums, exp(r) - r - 1 as it stands, a mean over padding, means of rows' means.
+    Usual cause: fp32 sums, exp(r) - r - 1 as it stands, a clamped ratio, a mean over padding, means of rows' means.
     """
     lp_gen, lp_train, mask = arrays(case)
     got, want = pair.mismatch(lp_gen, lp_train, mask), mismatch(lp_gen, lp_train, mask)
@@ -82,7 +89,13 @@ def largest_gap_is_reported(check: Check[Pair], pair: Pair, case: MetricsCase) -
         raise check.fail("the largest gap is not reported", got=got, want=want)
 
 
-@parity.check("NU-604", source=origins.METRICS, requires={"metrics"}, examples=(TURNS,), cases=strategies.batches)
+@parity.check(
+    "NU-604",
+    source=origins.METRICS,
+    requires={"metrics"},
+    examples=(TURNS, TURNS_AND_NONE),
+    cases=strategies.batches,
+)
 def parts_sum_to_the_whole(check: Check[Pair], pair: Pair, case: MetricsCase) -> None:
     """Means of microbatches, taken over the batch's number of valid tokens, sum to the batch's.
 

@@ -22,3 +22,4 @@ METRICS = Source(
 CONFIG = Source(
     PULL_REQUEST, "one side in fp32 without the other is rejected, both ways, and so is the fused linear loss"
 )
+DECLARED = Source("contracts.numerics.sides", "what a capability means where it is not declared")

@@ -76,3 +76,13 @@ class RefusesEverything(Wrapper):
 
     def validate(self, config: Mapping[str, Any]) -> None:
         raise ValueError(f"{TRAINER_KEY} and {ROLLOUT_KEY} are never consistent in {sorted(config)}")
+
+
+@parity.mutant("NU-M706a", killed_by="NU-706")
+class AnythingIsOn(_Repairs):
+    """takes every value of the rollout's variable for on"""
+
+    def repair(self, config: dict[str, Any]) -> None:
+        variables = config["generation"]["vllm_cfg"]["env_vars"]
+        if variables.get(ROLLOUT_KEY, "0") not in {"0", ""}:
+            variables[ROLLOUT_KEY] = "1"

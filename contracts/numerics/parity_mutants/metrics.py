@@ -8,7 +8,7 @@ import numpy as np
 
 from contracts.mutant import Wrapper
 from contracts.numerics.oracle import MEANS, mismatch
-from contracts.numerics.parity_checks.metrics import RELATIVE
+from contracts.numerics.parity_checks.metrics import HUGE, RELATIVE, TURNS_AND_NONE
 from contracts.numerics.sides import parity
 
 if TYPE_CHECKING:
@@ -110,6 +110,25 @@ class LocalCount(Wrapper):
         del options
         found: dict[str, float] = self.inner.mismatch(lp_gen, lp_train, mask)
         return found
+
+
+@parity.mutant("NU-M601f", killed_by="NU-601", witness=HUGE)
+class ClampedRatio(Wrapper):
+    """clamps log ratios to 20 nats before they are exponentiated"""
+
+    def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
+        near = lp_gen + np.clip(lp_train - lp_gen, -20.0, 20.0)
+        found: dict[str, float] = self.inner.mismatch(lp_gen, near, mask, **options)
+        return found
+
+
+@parity.mutant("NU-M604b", killed_by="NU-604", witness=TURNS_AND_NONE)
+class NothingIsPerfect(Wrapper):
+    """answers 1 for the ratio of a microbatch without tokens"""
+
+    def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
+        found: dict[str, float] = self.inner.mismatch(lp_gen, lp_train, mask, **options)
+        return found if mask.any() else {**found, "token_mult_prob_error": 1.0, "sampling_importance_ratio": 1.0}
 
 
 def _register_budget(check: str, budget: float) -> None:
