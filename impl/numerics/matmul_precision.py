@@ -62,4 +62,5 @@ def matmul_flags() -> dict[str, str]:
     flags = {"cuda.matmul": str(_read()), "autocast": str(torch.is_autocast_enabled("cuda"))}
     if hasattr(torch.backends, "fp32_precision"):
         flags["all"] = str(torch.backends.fp32_precision)
+        flags["mkldnn.matmul"] = str(torch.backends.mkldnn.matmul.fp32_precision)  # type: ignore[attr-defined]  # torch sets it when loaded
     return flags

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 BROKEN_NAME = "model.no_such_module.weight"
 
 
+class SenderLostError(ConnectionError):
+    """The trainer went away in the middle of a stream."""
+
+
 def _broken(weights: dict[str, F32]) -> dict[str, F32]:
     """All weights, then one that no model has."""
     return {**weights, BROKEN_NAME: np.zeros((2, 2), dtype=np.float32)}
@@ -90,3 +94,51 @@ def failed_refits_can_be_repeated(check: Check[EngineAdapter], adapter: EngineAd
                     want="bit-identical answers to a fresh engine's",
                     transport=transport,
                 )
+
+
+@head.check(
+    "NU-323",
+    source=origins.STALE,
+    requires={"refit", "collective"},
+    examples=(RefitCase(), RefitCase(updates=("step",), shuffle=4, warm=False)),
+)
+def broken_streams_never_mix(check: Check[EngineAdapter], adapter: EngineAdapter, case: RefitCase) -> None:
+    """A stream that breaks off half way raises, and afterwards the engine answers from all old weights or not at all.
+
+    Why: every name and size was right, so nothing but the break itself tells that the rest is missing.
+
+    Usual cause: a receiver that takes the end of the connection for the end of the update.
+    """
+    requests, first = requests_of(adapter, case.seed), dict(adapter.checkpoint(case.seed))
+    second, _ = updated(adapter, first, case.updates[0], case.seed, HeadShape())
+    old = fresh_answers(adapter, first, requests)
+    order = [str(name) for name in np.random.default_rng(case.shuffle).permutation(sorted(second))]
+    batches = 0
+
+    def lose_sender() -> None:
+        nonlocal batches
+        batches += 1
+        if batches == len(order) // 2:
+            raise SenderLostError(f"the trainer was lost after {batches} of {len(order)} batches")
+
+    with running(adapter, first) as engine:
+        if case.warm:
+            requests.ask(engine)
+        try:
+            engine.refit(second, transport="collective", order=order, between=lose_sender)
+        except Exception:  # noqa: BLE001 - how it fails is the engine's own
+            raised = True
+        else:
+            raised = False
+        if not raised:
+            raise check.fail("a stream that broke off was taken for a whole one", got="no error", want="an error")
+        try:
+            got = requests.ask(engine)
+        except Exception:  # noqa: BLE001 - refusing to answer is one of the two right ways
+            return
+    if found := difference(got, old):
+        raise check.fail(
+            "after half a stream the engine answers from other weights than the old",
+            got=found,
+            want="the old weights' answers, or an error",
+        )

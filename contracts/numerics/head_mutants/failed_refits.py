@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contracts.numerics.defects import EngineDefect, seeded
-from contracts.numerics.head_checks.failed_refits import BROKEN_NAME
+from contracts.numerics.head_checks.failed_refits import BROKEN_NAME, SenderLostError
 from contracts.numerics.protocols import HEAD
 from contracts.numerics.sides import head
 
@@ -71,3 +71,40 @@ def half_an_update_runs(adapter: Any) -> Any:
 def failure_blocks_the_head(adapter: Any) -> Any:
     """keeps the old head after a failed refit, also in the next one"""
     return seeded(FailsOnce)(adapter)
+
+
+class RunsOn(EngineDefect):
+    """What arrived before the break stays, and the engine runs on it."""
+
+    tells = True
+
+    def refit(self, weights: Mapping[str, F32], *, transport: str, order: Any = (), between: Any = None) -> None:
+        lost: list[SenderLostError] = []
+
+        def watched() -> None:
+            try:
+                between()
+            except SenderLostError as error:
+                lost.append(error)
+
+        self.inner.refit(weights, transport=transport, order=order, between=watched if between else None)
+        if lost and self.tells:
+            raise lost[0]
+
+
+class RunsOnSilently(RunsOn):
+    """The same, and nobody hears of it."""
+
+    tells = False
+
+
+@head.mutant("NU-M323a", killed_by="NU-323")
+def break_is_the_end(adapter: Any) -> Any:
+    """takes a lost connection for the end of the update"""
+    return seeded(RunsOnSilently)(adapter)
+
+
+@head.mutant("NU-M323b", killed_by="NU-323")
+def runs_on_after_the_break(adapter: Any) -> Any:
+    """reports a lost connection and answers from what had arrived"""
+    return seeded(RunsOn)(adapter)
