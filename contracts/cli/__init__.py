@@ -6,6 +6,8 @@ Exit codes: 0 all MUST hold, 1 a MUST failed or a mutant survived, 2 usage, 3 ad
 
 from __future__ import annotations
 
+import sys
+
 import typer
 
 from contracts.cli.catalogue import explain, list_checks
@@ -15,6 +17,8 @@ from contracts.cli.run import run
 from contracts.gym_overflow.cli import app as gym
 from contracts.metrics_wire.cli import app as metrics
 from contracts.numerics.cli import app as numerics
+from contracts.report.report import ExitCode
+from contracts.rooms import ROOMS
 
 app = typer.Typer(
     name="contracts",
@@ -36,4 +40,12 @@ app.add_typer(numerics, name="numerics")
 
 def main() -> None:
     """Entry point of the ``contracts`` command."""
-    app()
+    try:
+        app()
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in {"contracts", "impl"}:
+            raise
+        extras = ", ".join(f"rl-contracts[{room.replace('_', '-')}]" for room in ROOMS)
+        message = f"this command needs {error.name}, which is not installed; a room's needs are extras: {extras}"
+        typer.secho(f"error: {message}", err=True, fg=typer.colors.RED)
+        sys.exit(ExitCode.ERROR)

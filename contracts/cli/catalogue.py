@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from contracts.catalogue import find
-from contracts.cli.ending import ending
+from contracts.cli.ending import end, ending
 from contracts.report.report import ExitCode
 from contracts.report.terminal import output
 from contracts.rooms import RoomUnavailableError, load, names
@@ -22,8 +22,16 @@ def list_checks(
     """Print the catalogue: id, level, claim and mutants of every check."""
     console = output()
     count = 0
-    with ending(ExitCode.USAGE, ValueError), ending(ExitCode.ERROR, RoomUnavailableError):
-        contracts = [load(name) for name in names(room)]
+    contracts = []
+    with ending(ExitCode.USAGE, ValueError):
+        wanted = names(room)
+    for name in wanted:
+        try:
+            contracts.append(load(name))
+        except RoomUnavailableError as error:
+            if room is not None:
+                end(str(error), ExitCode.ERROR)
+            typer.echo(f"not listed: {error}", err=True)
     for contract in contracts:
         table = Table(
             title=f"{contract.name} {contract.version}: {contract.summary}",

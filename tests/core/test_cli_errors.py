@@ -11,7 +11,7 @@ import toy_echo
 from typer.testing import CliRunner
 
 import contracts
-from contracts import rooms
+from contracts import cli, rooms
 from contracts.cli import app
 from contracts.report.report import ExitCode
 
@@ -215,16 +215,39 @@ def test_a_known_failure_of_another_room_is_left_to_it(tmp_path: Path, monkeypat
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["run", "mutants", "list"])
+@pytest.mark.parametrize("command", [["run"], ["mutants"], ["list", "needy_room"]], ids=" ".join)
 def test_a_room_whose_needs_are_not_installed(
-    refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+    refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: list[str]
 ) -> None:
     monkeypatch.setattr(rooms, "ROOMS", {"needy_room": ("side",)})
     (tmp_path / "needy_room.py").write_text("import no_such_library\n")
     monkeypatch.setattr(contracts, "__path__", [*contracts.__path__, str(tmp_path)])
-    assert refused(ExitCode.ERROR, command) == (
+    assert refused(ExitCode.ERROR, *command) == (
         "the room needy_room needs no_such_library, which is not installed: pip install 'rl-contracts[needy-room]'"
     )
+
+
+def test_the_other_rooms_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(rooms, "ROOMS", {**rooms.ROOMS, "needy_room": ("side",)})
+    (tmp_path / "needy_room.py").write_text("import no_such_library\n")
+    monkeypatch.setattr(contracts, "__path__", [*contracts.__path__, str(tmp_path)])
+    result = CliRunner().invoke(app, ["list"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "not listed: the room needy_room needs no_such_library" in result.stderr
+    assert "TY-101" in result.stdout
+
+
+def test_a_command_whose_needs_are_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def compare() -> None:
+        raise ModuleNotFoundError("No module named 'numpy'", name="numpy")
+
+    monkeypatch.setattr(cli, "app", compare)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == ExitCode.ERROR
+    assert capsys.readouterr().err.startswith("error: this command needs numpy, which is not installed; a room's needs")
 
 
 @pytest.mark.parametrize(
