@@ -28,7 +28,7 @@ def decode(case_type: type, text: str) -> Any:
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - `import contracts` stays light
 
     try:
-        case = TypeAdapter(case_type).validate_json(text)
+        case: Any = TypeAdapter(case_type).validate_json(text)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, problem['loc'])) or 'the case'}: {problem['msg']}" for problem in error.errors()
