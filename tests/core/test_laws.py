@@ -168,3 +168,11 @@ def test_every_version_is_one_that_the_contract_had(name: str) -> None:
 def test_the_catalogue_of_checks_is_up_to_date() -> None:
     written = (ROOT / "docs" / "checks.md").read_text("utf-8")
     assert written == as_markdown(), "run: python -m contracts.catalogue > docs/checks.md"
+
+
+def test_the_changelog_names_every_check() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    named = set(re.findall(r"[A-Z]{2}-\d{3}", text))
+    for prefix, first, last in re.findall(r"([A-Z]{2})-(\d{3}) to [A-Z]{2}-(\d{3})", text):
+        named |= {f"{prefix}-{number:03d}" for number in range(int(first), int(last) + 1)}
+    assert {check.id for name in names() for check in contract_of(name).checks} <= named
