@@ -63,7 +63,7 @@ def known_failures_of(pyproject: Path) -> dict[str, KnownFailure]:
         table = table.get(key, {})
         if not isinstance(table, dict):
             # One type of error, as for every other malformed entry.
-            raise ValueError(f"{pyproject}: [{'.'.join(path)}] must be a table, got {table!r}")  # noqa: TRY004
+            raise ValueError(f"{pyproject}: [{'.'.join(path)}] must be a table, got {table!r}")  # noqa: TRY004 - a bad file, not a bad call
     return {check_id: _entry(pyproject, check_id, entry) for check_id, entry in table.items()}
 
 
