@@ -36,7 +36,8 @@ def profile_settings(name: str) -> settings:
     """The settings of one of our profiles.
 
     ``smoke`` and ``default`` draw the same examples whenever the same modules are loaded, so that a red CI job stays
-    red until something changed (Hypothesis also tries constants that it finds in loaded modules); ``deep`` explores. None has a deadline or a database: the replay line of a failure is the database.
+    red until something changed (Hypothesis also tries constants that it finds in loaded modules). ``deep`` explores.
+    None has a deadline or a database: the replay line of a failure is the database.
 
     Raises:
         ValueError: If there is no such profile.
