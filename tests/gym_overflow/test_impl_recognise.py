@@ -22,6 +22,17 @@ PROMPT_WORDINGS = (
         "You passed {p} input tokens and requested 0 output tokens. However, the model's context length is only {w} "
         "tokens, resulting in a maximum input length of one less."
     ),
+    "The prompt (total length {p}) is too long to fit into the model (context length {w}). Make sure of it.",
+    "Token indices sequence length is longer than the specified maximum sequence length for this model ({p} > {w})",
+    "Requested tokens ({p}) exceed context window of {w}",
+    "Prompt exceeds max_model_len: prompt_len={p}, max_model_len={w}",
+    "prompt_len={p} exceeds max_model_len={w}",
+    "Prompt of length {p} exceeds the model's context window of {w} tokens.",
+    "Prompt has {p} tokens, but max_model_len is {w}",
+    "The number of input tokens ({p}) must be less than max_model_len ({w}).",
+    "Input text is too long: {p} tokens, maximum {w} tokens",
+    "Prompt is longer than the context window ({p} vs {w})",
+    "Context length exceeded. The maximum is {w} tokens; the prompt has {p} tokens.",
     "The engine prompt length {p} exceeds the max_model_len {w}. Please reduce prompt.",
     "The decoder prompt (length {p}) is longer than the maximum model length of {w}. Make sure of it.",
     "Prompt length of {p} is longer than the maximum model length of {w}.",
@@ -112,6 +123,8 @@ def test_a_cap_over_the_window_is_no_overflow_of_the_prompt(name: str, limit: st
         "the request exceeds the available context size. try increasing the context size or enable context shift",
         "invalid params, context window exceeds limit (2013)",
         "Prompt is too long",
+        "Input is too long for requested model.",
+        "Your input exceeds the context window of this model. Please adjust your input and try again.",
     ],
 )
 def test_a_refusal_without_numbers_is_the_whole_message(message: str) -> None:
