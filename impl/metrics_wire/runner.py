@@ -23,6 +23,8 @@ _LOG = logging.getLogger(__name__)
 _FORWARDED = (signal.SIGTERM, signal.SIGINT)
 #: Lines at the end of the driver's stderr that go into the report of its failure.
 _STACK_LINES = 60
+#: Seconds for which stderr is read after the driver's end: what the driver has started may outlive it and hold it open.
+_LAST_WORDS_S = 5.0
 
 
 class TrainingRunner:
@@ -82,16 +84,23 @@ class TrainingRunner:
 
     def _drive(self) -> tuple[int, str]:
         # A session of its own: a terminal would send an interrupt to the driver a second time.
-        with subprocess.Popen(  # noqa: S603 - the command is the caller's own
-            self._command, env=self._environment, stderr=subprocess.PIPE, text=True, start_new_session=True
-        ) as driver:
-            assert driver.stderr is not None  # noqa: S101 - it was asked for, above
-            last_lines: collections.deque[str] = collections.deque(maxlen=_STACK_LINES)
-            echo = threading.Thread(target=_echo, args=(driver.stderr, last_lines), daemon=True)
-            with self._forwarding_to(driver):
-                echo.start()
-                status = driver.wait()
-                echo.join()
+        driver = subprocess.Popen(  # noqa: S603 - the command is the caller's own
+            self._command,
+            env=self._environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="backslashreplace",
+            start_new_session=True,
+        )
+        assert driver.stderr is not None  # noqa: S101 - it was asked for, above
+        last_lines: collections.deque[str] = collections.deque(maxlen=_STACK_LINES)
+        echo = threading.Thread(target=_echo, args=(driver.stderr, last_lines), daemon=True)
+        with self._forwarding_to(driver):
+            echo.start()
+            status = driver.wait()
+            echo.join(_LAST_WORDS_S)
+        if echo.is_alive():
+            _LOG.warning("processes that the training driver has started outlive it")
         return (128 - status if status < 0 else status), "".join(last_lines)
 
     @contextmanager
@@ -101,7 +110,9 @@ class TrainingRunner:
             self._received = signum
             driver.send_signal(signum)
 
-        before = {signum: signal.signal(signum, forward) for signum in _FORWARDED}
+        # What a shell made this process ignore, an interrupt in the background, its driver ignores too.
+        heeded = [signum for signum in _FORWARDED if signal.getsignal(signum) is not signal.SIG_IGN]
+        before = {signum: signal.signal(signum, forward) for signum in heeded}
         try:
             yield
         finally:
@@ -110,6 +121,7 @@ class TrainingRunner:
 
 
 def _echo(stderr: IO[str], last_lines: collections.deque[str]) -> None:
-    for line in stderr:
-        last_lines.append(line)
-        sys.stderr.write(line)
+    with stderr:
+        for line in stderr:
+            last_lines.append(line)
+            sys.stderr.write(line)
