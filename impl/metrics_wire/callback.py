@@ -103,7 +103,7 @@ class TrainingProgressCallback:
         """Report a saved checkpoint; without a path the last known one stays."""
         number = self._usable(step)
         if number is not None:
-            self._state.checkpoint_path = os.fspath(checkpoint_path or "") or self._state.checkpoint_path
+            self._state.checkpoint_path = os.fsdecode(checkpoint_path or "") or self._state.checkpoint_path
             self._state.enter("checkpoint_saved", step=number)
             self._sender.ask(urgent=True)
 
@@ -187,6 +187,8 @@ class TrainingProgressCallback:
         step = self._state.train_complete()
         if step is None:
             return
+        # What was on its way before may have gone without this step's being complete.
+        self._sender.change()
         if step // self.schedule.log_interval > self._asked_at // self.schedule.log_interval:
             self._sender.ask()
             self._asked_at = step

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import os
+import queue
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -55,13 +57,14 @@ class ReportSender:
         self._series = series
         self._freshness_s = freshness_s
         self._close_deadline_s = close_deadline_s
-        self._wake = threading.Event()
+        # An Event would lock a signal handler out that closes while the same thread is in `ask`.
+        self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._asked = False
         self._urgent = False
         self._changed = False
         self._close_by: float | None = None
         self._is_closed = False
-        self._last_error: ServiceError | None = None
+        self._last_error: Exception | None = None
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
 
@@ -85,7 +88,7 @@ class ReportSender:
         self.change()
         self._urgent = self._urgent or urgent
         self._asked = True
-        self._wake.set()
+        self._wake.put(None)
 
     def close(self) -> bool:
         """Deliver what is left, for `close_deadline_s` at most; whether everything was delivered."""
@@ -97,7 +100,7 @@ class ReportSender:
             return True
         atexit.unregister(self.close)
         self._client.deadline = self._close_by = time.monotonic() + self._close_deadline_s
-        self._wake.set()
+        self._wake.put(None)
         if threading.current_thread() is self._thread:  # garbage was collected there; it goes on to the end afterwards
             return False
         self._thread.join(self._close_deadline_s)
@@ -116,13 +119,10 @@ class ReportSender:
         try:
             while self._close_by is None or (self._changed and time.monotonic() < self._close_by):
                 if not failures and not self._asked and self._close_by is None:
-                    self._wake.wait(self._freshness_s)
-                self._wake.clear()
+                    self._sleep(self._freshness_s)
                 if self._changed:
                     failures = 0 if self._deliver() else failures + 1
                 self._pause(failures)
-        except Exception:  # noqa: BLE001 - nobody joins this thread to see what ended it
-            _LOG.exception("the sender of metrics failed, nothing more is reported")
         finally:
             self._client.deadline = None
             self._client.close()
@@ -139,6 +139,10 @@ class ReportSender:
             _LOG.warning("a report was not delivered, the next one will bring its points: %s", error)
             self._last_error = error
             return False
+        except Exception as error:  # noqa: BLE001 - one report that goes wrong must not end those that follow
+            _LOG.exception("a report failed, the next one will bring its points")
+            self._last_error = error
+            return False
         finally:
             if not is_delivered:
                 self._changed, self._urgent = True, self._urgent or urgent
@@ -153,6 +157,11 @@ class ReportSender:
         pause_s = min(_RETRY_S * 2 ** (failures - 1), _RETRY_MAX_S) if failures else _GAP_S
         end = time.monotonic() + pause_s
         while not self._is_closed and (left_s := end - time.monotonic()) > 0:
-            self._wake.wait(left_s)
-            if not self._is_closed:
-                self._wake.clear()
+            self._sleep(left_s)
+
+    def _sleep(self, seconds: float) -> None:
+        """Wait until something is asked for, ``seconds`` at most; whatever was asked until now is heard with it."""
+        with contextlib.suppress(queue.Empty):
+            self._wake.get(timeout=seconds)
+            while True:
+                self._wake.get_nowait()

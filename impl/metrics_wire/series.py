@@ -58,7 +58,8 @@ class SeriesStore:
     """All series of a task, and which of their points the service has not acknowledged. Safe between threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: a signal handler may close the logger in the middle of a call.
+        self._lock = threading.RLock()
         self._series: dict[str, _Series] = {name: _Series() for name in LOSS_SERIES}
         self._unsent: dict[str, dict[int, str]] = {}
         self._taken: dict[str, dict[int, str]] = {}

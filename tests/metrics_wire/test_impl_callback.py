@@ -144,3 +144,27 @@ def test_two_validation_sets_never_share_a_series(probe: Probe, callback_of: Cal
     assert series(probe, "val_loss") == {2: 0.5}
     assert series(probe, "val_@b/loss") == {2: 0.25}
     assert series(probe, "val_@b/accuracy") == {2: 0.25}
+
+
+def test_a_step_that_is_complete_only_at_the_end_is_the_last_report(
+    probe: Probe, series: Series, details: Details
+) -> None:
+    reporter = JobsServiceProgressReporter(probe.task_url())
+    callback = TrainingProgressCallback(reporter, for_schedule(10, 1, 1000), freshness_s=0.05)
+    callback.report_train_step(1, reward=0.5)
+    assert holds_within(5.0, lambda: series(probe, "train_reward") == {1: 0.5})
+    callback.close()
+    assert (details(probe)["step"], details(probe)["percentage_done"]) == (1, 10)
+
+
+def test_a_report_that_fails_inside_does_not_end_the_later_ones(
+    probe: Probe, callback_of: CallbackOf, series: Series, details: Details, caplog: pytest.LogCaptureFixture
+) -> None:
+    callback = callback_of(probe)
+    callback.report_training_start(object())
+    assert holds_within(5.0, lambda: "a report failed" in caplog.text)
+    callback.report_checkpoint_saved(1, b"/checkpoints/1")
+    callback.report_train_step(2, 0.5)
+    callback.close()
+    assert series(probe, "train_loss") == {2: 0.5}
+    assert details(probe)["checkpoint_path"] == "/checkpoints/1"

@@ -124,3 +124,37 @@ def test_the_drivers_stderr_is_passed_on(
     assert TrainingRunner(reporter, [sys.executable, "-c", code]).run() == 7
     assert capsys.readouterr().err.count("line") == 100
     assert task(probe)["error_stack"].count("line") == 60
+
+
+def test_what_is_no_text_in_stderr_stops_nothing(probe: Probe, reporter: JobsServiceProgressReporter) -> None:
+    code = "import sys; sys.stderr.buffer.write(b'\\xff bad\\n' + b'x' * 200_000 + b'\\n'); sys.exit(7)"
+    assert TrainingRunner(reporter, [sys.executable, "-c", code]).run() == 7
+    assert "\\xff bad" in task(probe)["error_stack"]
+
+
+def test_a_process_that_outlives_the_driver_does_not_hold_the_report_up(
+    probe: Probe, reporter: JobsServiceProgressReporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("impl.metrics_wire.runner._LAST_WORDS_S", 0.5)
+    left = "import sys, time; time.sleep(20); sys.stderr.write('outlived')"
+    code = (
+        "import os, signal, subprocess, sys\n"
+        f"left = subprocess.Popen([sys.executable, '-c', {left!r}])\n"
+        "os.write(2, f'{left.pid}\\n'.encode())\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert TrainingRunner(reporter, [sys.executable, "-c", code]).run() == 128 + signal.SIGKILL
+    stack = task(probe)["error_stack"]
+    assert task(probe)["status"] == "error"
+    assert "outlived" not in stack
+    os.kill(int(stack), signal.SIGKILL)
+
+
+def test_an_ignored_interrupt_is_not_forwarded(probe: Probe, reporter: JobsServiceProgressReporter) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code = "import os, signal, sys; os.kill(os.getppid(), signal.SIGINT); sys.exit(7)"
+        assert TrainingRunner(reporter, [sys.executable, "-c", code]).run() == 7
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert task(probe)["status"] == "error"
