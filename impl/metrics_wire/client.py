@@ -96,7 +96,9 @@ class JobsClient:
             body = answer.json()
         except ValueError:
             raise ServiceUnavailableError(f"GET {self._url} answered {answer.status_code} with no JSON") from None
-        return stored_task(body if isinstance(body, dict) else {})
+        if not isinstance(body, dict):  # not the service's: taken for an empty task, it would cost what is stored
+            raise ServiceUnavailableError(f"GET {self._url} answered {answer.status_code} with no JSON object")
+        return stored_task(body)
 
     def write(self, body: str, *, patience_s: float) -> None:
         """Create or update the task with the JSON object ``body``; errors as `read`."""

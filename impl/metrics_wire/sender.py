@@ -66,6 +66,7 @@ class ReportSender:
         self._is_closed = False
         self._last_error: Exception | None = None
         self._thread: threading.Thread | None = None
+        self._starting = threading.RLock()
         self._pid = os.getpid()
 
     def change(self) -> None:
@@ -74,6 +75,12 @@ class ReportSender:
             return
         self._changed = True
         if self._thread is None:
+            self._start()
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is not None:  # two threads have logged for the first time at once
+                return
             # No signal may end up in it, and it must not keep a process alive whose loop forgot to close.
             self._thread = threading.Thread(target=self._work, name="metrics-sender", daemon=True)
             self._thread.start()

@@ -42,7 +42,7 @@ def chartable_metrics(
     kept: dict[str, float | int] = {}
     for name, value in metrics.items():
         if not isinstance(name, str) or not _is_utf8(name):
-            on_dropped(f"{name!r:.80}", "its name is no text")
+            on_dropped(f"{printable(name)!r:.80}", "its name is no text")
             continue
         try:
             number = chartable(value)

@@ -231,29 +231,6 @@ def test_a_process_that_forgets_to_close_still_delivers(probe: Probe, series: Se
     assert series(probe, "train_loss") == {1: 0.5}
 
 
-def test_a_signal_handler_may_close_in_the_middle_of_a_call(replacing: Probe) -> None:
-    code = (
-        "import signal, sys\n"
-        "from impl.metrics_wire.callback import TrainingProgressCallback\n"
-        "from impl.metrics_wire.logger import NemoRLLogger\n"
-        "from impl.metrics_wire.reporter import JobsServiceProgressReporter\n"
-        "from impl.metrics_wire.schedule import for_schedule\n"
-        "reporter = JobsServiceProgressReporter(sys.argv[1])\n"
-        "schedule = for_schedule(10, 1, 0)\n"
-        "logger = NemoRLLogger(TrainingProgressCallback(reporter, schedule, close_deadline_s=0.5))\n"
-        "logger.log_metrics({'loss': 0.5}, 1, 'train')\n"
-        "signal.signal(signal.SIGUSR1, lambda *_: logger.close())\n"
-        "def values():\n"
-        "    signal.raise_signal(signal.SIGUSR1)\n"
-        "    yield 1.0\n"
-        "logger.callback._state.series.add(['train_x'], 2, 1, values())\n"
-        "print('closed')\n"
-    )
-    command = [sys.executable, "-c", code, replacing.task_url()]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)  # noqa: S603 - our own code
-    assert done.stdout == "closed\n"
-
-
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of any fork beside a thread
 def test_a_forked_child_delivers_nothing(probe: Probe, start: Start, series: Series) -> None:
     logger = start(probe, 1000, 1, 1000)

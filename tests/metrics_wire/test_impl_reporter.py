@@ -122,6 +122,21 @@ def test_after_a_failed_read_nothing_is_overwritten(
     assert reporter.fetch_current_metrics() == POINTS
 
 
+@pytest.mark.parametrize("body", ["null", "[]", '"busy"'])
+def test_a_read_that_answers_no_object_is_a_failed_one(body: str) -> None:
+    methods: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        methods.append(request.method)
+        return httpx.Response(200, text=body)
+
+    url = "http://jobs/apis/jobs/v2/workspaces/w/jobs/j/steps/s/tasks/t"
+    reporter = JobsServiceProgressReporter(url, transport=httpx.MockTransport(answer), patience_s=0.1)
+    assert reporter.report_completed() is False
+    assert set(methods) == {"GET"}
+    reporter.close()
+
+
 def test_a_service_that_comes_back_in_time_gets_the_report(probe: Probe) -> None:
     preset(probe)
     probe.faults.arm(Fault("answer", 503, times=1), Fault("drop", methods=("PUT",), times=1))

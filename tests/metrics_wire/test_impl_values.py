@@ -92,6 +92,12 @@ def test_a_bad_value_costs_only_itself_and_only_numbers_are_worth_a_word() -> No
     assert "12" not in dropped, "a histogram-like object is no news"
 
 
+def test_a_name_too_long_to_print_costs_only_itself() -> None:
+    dropped: dict[str, str] = {}
+    assert chartable_metrics({10**5000: 1.0, "reward": 1}, dropped.__setitem__) == {"reward": 1}
+    assert "an integer of 16610 bits" in next(iter(dropped))
+
+
 def test_the_dict_is_not_changed_and_not_kept() -> None:
     metrics: dict[object, object] = {"loss": np.float32(0.5), "table": Histogram()}
     before = dict(metrics)
