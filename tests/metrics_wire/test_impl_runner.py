@@ -158,3 +158,22 @@ def test_an_ignored_interrupt_is_not_forwarded(probe: Probe, reporter: JobsServi
     finally:
         signal.signal(signal.SIGINT, before)
     assert task(probe)["status"] == "error"
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_job_that_is_stopped_after_its_training_is_cancelled(
+    replacing: Probe, series: Series, tmp_path: Path, signum: signal.Signals
+) -> None:
+    reporter = JobsServiceProgressReporter(replacing.task_url())
+    ends: list[str] = []
+
+    def process_checkpoint() -> None:
+        signal.raise_signal(signum)
+        ends.append("processed")
+
+    runner = TrainingRunner(reporter, command(replacing, "return", tmp_path), process_checkpoint=process_checkpoint)
+    assert runner.run() == 128 + signum
+    reporter.close()
+    assert ends == []
+    assert task(replacing)["status"] == "cancelled"
+    assert series(replacing, "train_loss") == LOSSES
