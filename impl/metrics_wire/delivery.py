@@ -129,13 +129,17 @@ class Delivery:
                     if refused.status_code == _TOO_LARGE and len(texts) > 1:
                         self._append_bytes = sum(map(len, texts)) // 2
                         waiting[:1] = _batches(waiting[0], self._append_bytes)
-                    elif self._way is _Way.UNTRIED or refused.status_code in _NO_SUCH_ROUTE:
-                        _LOG.info("the service does not append, whole series are sent instead: %s", refused)
-                        self._way = _Way.WHOLE
+                    else:
+                        # For good: an append that is refused once more would keep back every update behind it.
+                        is_news = self._way is _Way.APPEND and refused.status_code not in _NO_SUCH_ROUTE
+                        _LOG.log(
+                            logging.WARNING if is_news else logging.INFO,
+                            "the service does not append, whole series are sent instead: %s",
+                            refused,
+                        )
+                        self._way, self._must_restore = _Way.WHOLE, is_news
                         self._whole_bytes += sum(map(len, texts))
                         return
-                    else:
-                        raise
                 else:
                     self._way = _Way.APPEND
                     del waiting[0]

@@ -69,6 +69,24 @@ def sent(requests: tuple[Recorded, ...]) -> list[str]:
     return [request.method for request in requests]
 
 
+@pytest.mark.parametrize("status", [400, 409, 422])
+def test_an_append_that_is_refused_keeps_no_later_report_back(
+    appending: Probe, run_of: Callable[[Probe], Run], status: int
+) -> None:
+    run = run_of(appending)
+    run.steps(1)
+    assert run.deliver()
+    appending.faults.arm(Fault("answer", status, methods=("POST",)))
+    run.steps(2)
+    assert run.deliver()
+    run.steps(3)
+    assert run.deliver(final=True)
+    assert stored_steps(appending) == [1, 2, 3]
+    stored = appending.stored()
+    assert stored is not None
+    assert stored["status_details"]["step"] == 3
+
+
 def test_points_are_appended_once(appending: Probe, run_of: Callable[[Probe], Run]) -> None:
     run = run_of(appending)
     run.steps(1)
