@@ -130,8 +130,9 @@ class TrainingProgressCallback:
         number = self._usable(step)
         if number is None:
             return
-        qualifier = self._state.validation_sets.qualifier(validation_set)
-        self._state.validation(number, self._add("val", number, metrics, qualifier))
+        with self._state.naming:
+            qualifier = self._state.validation_sets.qualifier(validation_set)
+            self._state.validation(number, self._add("val", number, metrics, qualifier))
         self._sender.ask(urgent=True)
 
     def record_durations(

@@ -87,24 +87,59 @@ class ValidationSets:
     Attributes:
         first: The set with the bare names, ``None`` before any was seen.
         others: Sets known to have qualified names.
+        seen: The sets that this process has seen, in their order.
     """
 
     first: str | None = None
     others: set[str] = field(default_factory=set)
+    seen: dict[str, None] = field(default_factory=dict)
 
     def qualifier(self, validation_set: str) -> str:
         """What stands before a metric's name of this set, after the phase."""
+        self.seen.setdefault(validation_set)
         if self.first is None and validation_set not in self.others:
             self.first = validation_set
         return "" if validation_set == self.first else _set_qualifier(validation_set)
 
-    def learn(self, stored: Iterable[str]) -> None:
-        """Take over what the names of already stored series tell: a set that they qualify is not the first."""
+    def learn(self, stored: Iterable[str]) -> Renaming | None:
+        """Take over what the names of already stored series tell: a set that they qualify is not the first.
+
+        Returns:
+            What becomes of the names that this process has given so far, ``None`` if they stay as they are.
+        """
         for name in stored:
             marked = name.removeprefix(f"val_{_MARK}")
             escaped, slash, _ = marked.partition("/")
             if marked != name and slash and escaped != _MARK:
                 self.others.add(_unescaped(escaped))
+        if self.first is None or self.first not in self.others:
+            return None
+        before = self.first
+        self.first = next((each for each in self.seen if each not in self.others), None)
+        return Renaming(_set_qualifier(before), None if self.first is None else _set_qualifier(self.first))
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """The bare names of validation change hands.
+
+    Attributes:
+        before: Qualifier of the set that has to give them back.
+        after: Qualifier of the set that gets them, ``None`` if it was not seen yet.
+    """
+
+    before: str
+    after: str | None
+
+    def __call__(self, series: str) -> str:
+        """The new name of a series."""
+        rest = series.removeprefix("val_")
+        if rest == series or rest.startswith("timing/"):
+            return series
+        if self.after is not None and rest.startswith(self.after):
+            return f"val_{rest.removeprefix(self.after)}"
+        is_bare = not rest.startswith(_MARK) or rest.startswith(f"{_MARK}{_MARK}/")
+        return f"val_{self.before}{rest}" if is_bare else series
 
 
 def _carries(name: str, prefix: str) -> bool:

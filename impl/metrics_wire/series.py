@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 #: Always present on the wire, empty if nothing was observed: a chart reads them without asking.
 LOSS_SERIES = ("train_loss", "val_loss")
@@ -86,6 +86,20 @@ class SeriesStore:
         with self._lock:
             for name, value in zip(names, values, strict=True):
                 self._put(name, step, f"{start}{value!r}}}", is_new=True)
+
+    def rename(self, new_name: Callable[[str], str]) -> None:
+        """Give every series that has points the name that ``new_name`` makes of its own."""
+        with self._lock:
+            self._series = {new_name(name): series for name, series in self._series.items() if series.points}
+            self._unsent = {new_name(name): points for name, points in self._unsent.items()}
+            for name in LOSS_SERIES:
+                self._series.setdefault(name, _Series())
+
+    def values(self, name: str) -> dict[int, float | int]:
+        """The values of one series by step."""
+        with self._lock:
+            series = self._series.get(name)
+            return {step: json.loads(text)["value"] for step, text in series.points.items()} if series else {}
 
     def take_over(self, stored: Mapping[str, Iterable[Point]]) -> None:
         """Add what the service has stored already, except where this process has its own value."""

@@ -11,6 +11,7 @@ from impl.metrics_wire.series import SeriesStore
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from impl.metrics_wire.naming import Renaming
     from impl.metrics_wire.schedule import Schedule
     from impl.metrics_wire.stored import StoredTask
 
@@ -32,6 +33,7 @@ class RunState:
     Attributes:
         series: Every point that was observed, in flight or not.
         validation_sets: Which validation set has the bare names.
+        naming: Held while names are chosen and used: what is stored may show that another set was the first.
         checkpoint_path: The last checkpoint that is known.
         step: The newest step that is current, ``None`` before the first.
     """
@@ -48,6 +50,8 @@ class RunState:
         self._val_losses: dict[int, float | int] = {}
         self.series = SeriesStore()
         self.validation_sets = ValidationSets()
+        # Reentrant: a signal handler may close the logger in the middle of a call.
+        self.naming = threading.RLock()
         self.checkpoint_path: str | None = None
         self.step: int | None = None
 
@@ -100,12 +104,23 @@ class RunState:
 
     def take_over(self, stored: StoredTask) -> None:
         """Continue what an earlier process has stored."""
-        self.series.take_over(stored.metrics)
-        self.validation_sets.learn(stored.metrics)
+        with self.naming:
+            renaming = self.validation_sets.learn(stored.metrics)
+            if renaming is not None:
+                self._rename(renaming)
+            self.series.take_over(stored.metrics)
         self.checkpoint_path = self.checkpoint_path or stored.checkpoint_path
         with self._lock:
             for point in stored.metrics.get("val_loss", ()):
                 self._val_losses.setdefault(point.step, point.value)
+
+    def _rename(self, renaming: Renaming) -> None:
+        """Give observations other names, since another set than the first of this process was the task's first."""
+        self.series.rename(renaming)
+        at, scalars = self._validation
+        self._validation = (at, {renaming(name): value for name, value in scalars.items()})
+        with self._lock:
+            self._val_losses = self.series.values("val_loss")
 
     def snapshot(self) -> dict[str, Any]:
         """The snapshot, without the series. Only what was observed is in it."""

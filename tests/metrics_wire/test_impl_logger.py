@@ -254,3 +254,19 @@ def test_nothing_of_nemo_rl_or_torch_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)  # noqa: S603 - our own code
     assert done.stdout.strip() == "[]"
+
+
+def test_sets_in_another_order_after_a_resume_keep_their_series(probe: Probe, start: Start, series: Series) -> None:
+    first = start(probe)
+    first.log_metrics({"loss": 0.5}, 1, "validation-A")
+    first.log_metrics({"loss": 0.25}, 1, "validation-B")
+    first.close()
+    probe.faults.arm(Fault("delay", seconds=0.3, methods=("GET",), times=1))
+    second = start(probe)
+    second.log_metrics({"loss": 0.75, "margin": 1}, 2, "validation-B")
+    second.log_metrics({"loss": 1.5}, 2, "validation-A")
+    second.close()
+    assert series(probe, "val_loss") == {1: 0.5, 2: 1.5}
+    assert series(probe, "val_@B/loss") == {1: 0.25, 2: 0.75}
+    assert series(probe, "val_@B/margin") == {2: 1}
+    assert series(probe, "val_margin") == {}
