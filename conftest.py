@@ -9,11 +9,20 @@ import signal
 
 import pytest
 
+_ENGINES = ("vllm", "megatron", "transformers")
+
 
 def pytest_configure() -> None:
-    """Let the processes that tests start heed SIGINT, also where a shell runs this one in the background."""
+    """Let the processes that tests start heed SIGINT, and refuse a run whose engines are required and missing."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    missing = [name for name in _ENGINES if importlib.util.find_spec(name) is None]
+    if os.environ.get("CONTRACTS_REQUIRE") == "engine" and missing:
+        pytest.exit(
+            f"engines were asked for (CONTRACTS_REQUIRE=engine) and {', '.join(missing)} cannot be imported, so their "
+            "tests would skip: install the dependency group 'engines', as tox -e engines does",
+            returncode=1,
+        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,0 +1,43 @@
+"""What was asked for and is not there fails the run: it never shows as a skip."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str, **environment: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core/test_case.py", *arguments]
+    done = subprocess.run(  # noqa: S603 - pytest itself
+        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is not None, reason="vLLM is installed here")
+def test_required_engines_that_are_missing_fail_the_run() -> None:
+    code, output = run(CONTRACTS_REQUIRE="engine")
+    assert code == 1
+    assert "engines were asked for" in output
+    assert "vllm" in output
+
+
+@pytest.mark.parametrize(("arguments", "environment"), [(("-m", "gpu"), {}), ((), {"CONTRACTS_REQUIRE": "gpu"})])
+def test_a_required_device_that_is_missing_fails_the_run(
+    arguments: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    code, output = run(*arguments, CUDA_VISIBLE_DEVICES="", **environment)
+    assert code == 1
+    assert "GPU tests were asked for" in output
+
+
+def test_leaving_gpu_tests_out_asks_for_no_device() -> None:
+    code, output = run("-m", "not gpu", CUDA_VISIBLE_DEVICES="")
+    assert code == 0, output
