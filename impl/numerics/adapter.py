@@ -8,7 +8,7 @@ import torch
 
 from impl.numerics import metrics
 from impl.numerics.config import validate_fp32_lm_head_config
-from impl.numerics.megatron_adapter import MegatronAdapter
+from impl.numerics.megatron.adapter import MegatronAdapter
 from impl.numerics.mismatch_report import mismatch_sums, sequence_mult_prob_error
 from impl.numerics.torch_adapter import TorchAdapter, torch_rollout, torch_trainer
 

@@ -119,7 +119,7 @@ def test_the_scanner_knows_where_a_package_stands() -> None:
         ("from .gym_overflow import sides", "contracts.catalogue"),
         ("REFERENCE = 'impl.numerics.adapter:head'", "contracts.numerics.sides"),
         ("import implementation, contracts_of_others", "contracts.numerics.sides"),
-        ("import impl.numerics.config", "impl.numerics.megatron_head"),
+        ("import impl.numerics.config", "impl.numerics.megatron.head"),
     ],
 )
 def test_the_scanner_lets_pass_what_is_allowed(source: str, module: str) -> None:

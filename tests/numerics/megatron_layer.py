@@ -20,8 +20,8 @@ from megatron.core.transformer.transformer_config import TransformerConfig
 
 from impl.numerics.config import MegatronConfig
 from impl.numerics.head_owner import resolve_output_layer_owner
-from impl.numerics.megatron_head import apply_fp32_lm_head, pass_numerics_to_model_config
-from impl.numerics.megatron_model import start_group
+from impl.numerics.megatron.head import apply_fp32_lm_head, pass_numerics_to_model_config
+from impl.numerics.megatron.model import start_group
 
 SEQUENCE, BATCH, HIDDEN, VOCAB = 8, 2, 64, 96
 

@@ -19,7 +19,7 @@ from contracts.numerics.comparing import BODY, compare, rounding_dominates
 from contracts.numerics.comparison_view import means
 from impl.numerics.adapter import megatron_parity
 from impl.numerics.checkpoint import HeadShape
-from impl.numerics.megatron_adapter import MegatronAdapter
+from impl.numerics.megatron.adapter import MegatronAdapter
 from impl.numerics.torch_adapter import torch_trainer
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from impl.numerics.config import MegatronConfig
 from impl.numerics.head_owner import HeadNotFoundError, QuantizedHeadError
-from impl.numerics.megatron_head import (
+from impl.numerics.megatron.head import (
     UnsupportedHeadError,
     apply_fp32_lm_head,
     apply_lm_head_mode,

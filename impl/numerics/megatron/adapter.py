@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
 from impl.numerics.config import MegatronConfig
-from impl.numerics.megatron_engine import MegatronEngine, MegatronGroup
+from impl.numerics.megatron.engine import MegatronEngine, MegatronGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

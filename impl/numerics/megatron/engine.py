@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from impl.numerics.answers import Gradients, Prefill, gradients_of, prefill_of
-from impl.numerics.megatron_weights import to_hugging_face
+from impl.numerics.megatron.weights import to_hugging_face
 from impl.numerics.torch_engine import EngineStateError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def _serve(rank: int, size: int, rendezvous: str, pipe: Connection) -> None:
     """A worker's whole life: build models, call their methods, send back results or errors."""
-    from impl.numerics import megatron_model  # noqa: PLC0415 - Megatron belongs in the workers only
+    from impl.numerics.megatron import model as megatron_model  # noqa: PLC0415 - Megatron belongs in the workers only
 
     megatron_model.start_group(rank, size, rendezvous)
     models: dict[int, Any] = {}

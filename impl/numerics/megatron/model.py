@@ -16,8 +16,8 @@ from megatron.core.transformer.transformer_config import TransformerConfig
 from torch.nn import functional
 
 from impl.numerics.matmul_precision import matmul_flags
-from impl.numerics.megatron_head import apply_lm_head_mode, pass_numerics_to_model_config
-from impl.numerics.megatron_weights import to_megatron
+from impl.numerics.megatron.head import apply_lm_head_mode, pass_numerics_to_model_config
+from impl.numerics.megatron.weights import to_megatron
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
