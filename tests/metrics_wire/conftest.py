@@ -1,7 +1,13 @@
-"""One probe service for each of the three kinds that are known, and the reference's loggers against it."""
+"""Probe services of the three kinds that are known, the reference's loggers against them, and real processes.
+
+The modules of ``processes`` are importable for the tests of this room.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +18,28 @@ from impl.metrics_wire.reporter import JobsServiceProgressReporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from postgresql import PostgreSQL
+
+sys.path.insert(0, str(Path(__file__).parent / "processes"))
+
+
+def not_here(what: str, reason: str) -> None:
+    """Skip a test that needs ``what``, or fail it where ``CONTRACTS_REQUIRE`` names that."""
+    if what in os.environ.get("CONTRACTS_REQUIRE", "").split(","):
+        pytest.fail(f"{reason} (CONTRACTS_REQUIRE asks for {what})")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL]:
+    """A PostgreSQL of this session; each test takes databases of its own from ``create_database()``."""
+    from postgresql import MISSING, PostgreSQL, programs  # noqa: PLC0415 - importable since this file ran
+
+    if programs() is None:
+        not_here("postgresql", MISSING)
+    with PostgreSQL() as server:
+        yield server
 
 
 @pytest.fixture(params=["replace", "merge", "append"])
