@@ -233,12 +233,19 @@ class Contract(Generic[A]):
     ) -> pytest.MarkDecorator:
         """Parametrize a test ``(adapter, check)`` over the checks in force at ``version``.
 
+        Args:
+            version: Contract version to hold the adapter to, by default the newest.
+            known_failures: Failures that are expected for now, by check id. By default those of the table
+                ``[tool.contracts.known-failures]`` in the ``pyproject.toml`` of pytest's root folder.
+
         Raises:
             UnknownIdError: If a known failure names a check that the contract does not have.
+            ValueError: If the table is malformed, or names a check that does not exist.
         """
-        from contracts.parametrization import over_checks  # noqa: PLC0415 - pytest is needed only here
+        from contracts.parametrization import over_checks, tabled  # noqa: PLC0415 - pytest is needed only here
 
-        return over_checks(self, version, self.known(known_failures))
+        known = tabled(self) if known_failures is None else self.known(known_failures)
+        return over_checks(self, version, known)
 
     def parametrize_mutants(self, version: str | None = None) -> pytest.MarkDecorator:
         """Parametrize a test ``(adapter, mutant)`` over the mutants of the checks in force at ``version``."""

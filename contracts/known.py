@@ -7,8 +7,12 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from contracts.rooms import PREFIXES, ROOMS, load, names
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from contracts.contract import Contract
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +82,23 @@ def _entry(pyproject: Path, check_id: str, entry: Any) -> KnownFailure:
         f"{pyproject}: [tool.contracts.known-failures] {check_id}: {problem}; "
         f'write {check_id} = {{reason = "...", issue = "...", until = "YYYY-MM-DD"}}'
     )
+
+
+def known_failures_in(pyproject: Path, contract: Contract[Any]) -> dict[str, KnownFailure]:
+    """The entries of ``[tool.contracts.known-failures]`` that are about ``contract``.
+
+    Entries about other rooms are left to these.
+
+    Raises:
+        ValueError: If the table is malformed, or names a check that does not exist.
+    """
+    table = known_failures_of(pyproject)
+    own = {check.id for check in contract.checks}
+    room = contract.name.partition(".")[0]
+    siblings = [load(name) for name in names(room)] if room in ROOMS and table.keys() - own else []
+    existing = own.union(*({check.id for check in sibling.checks} for sibling in siblings))
+    elsewhere = tuple(f"{prefix}-" for other, prefix in PREFIXES.items() if other != room)
+    for check_id in table:
+        if check_id not in existing and not check_id.startswith(elsewhere):
+            raise ValueError(f"{pyproject}: [tool.contracts.known-failures] names {check_id}, which does not exist")
+    return {check_id: failure for check_id, failure in table.items() if check_id in own}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contracts.failure import ContractFailure
+from contracts.known import known_failures_in
+from contracts.pytest_plugin import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from contracts.contract import Contract
     from contracts.known import KnownFailure
     from contracts.mutant import Control, Mutant
+
+
+def tabled(contract: Contract[Any]) -> dict[str, KnownFailure]:
+    """The known failures of ``contract`` in the ``pyproject.toml`` of the running session's root folder."""
+    return known_failures_in(sessions[-1].rootpath / "pyproject.toml", contract) if sessions else {}
 
 
 def over_checks(

@@ -18,6 +18,9 @@ _MARKERS = (
     "slow: takes more than ten seconds",
 )
 
+#: The running sessions, innermost last: the ``pyproject.toml`` of a session's root folder may hold known failures.
+sessions: list[pytest.Config] = []
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add our three options."""
@@ -36,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register our markers, and the recorder of the report where one is asked for."""
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
+    sessions.append(config)
+    config.add_cleanup(lambda: sessions.remove(config))
     profile = config.getoption("--contracts-profile")
     if profile != "default":
         from contracts.profiles import current_profile  # noqa: PLC0415 - only when a profile is asked for

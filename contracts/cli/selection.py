@@ -11,16 +11,17 @@ import typer
 from contracts.cli.adapters import AdapterError, opened
 from contracts.cli.ending import end, ending
 from contracts.failure import Invocation, invoked_as
-from contracts.known import known_failures_of
+from contracts.known import known_failures_in
 from contracts.report.report import ExitCode
-from contracts.rooms import PREFIXES, RoomUnavailableError, load, names
+from contracts.rooms import RoomUnavailableError, load, names
 from contracts.verification import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from contracts.contract import Contract
-    from contracts.known import KnownFailure
+
+PYPROJECT = Path("pyproject.toml")
 
 
 def split(text: str | None) -> tuple[str, ...]:
@@ -44,7 +45,7 @@ def targets(
     wanted = frozenset(split(only))
     with ending(ExitCode.USAGE, ValueError), ending(ExitCode.ERROR, RoomUnavailableError):
         chosen = _contracts(rooms, wanted)
-        known = _known(chosen) if adapter else {}
+        own = {contract.name: known_failures_in(PYPROJECT, contract) for contract in chosen} if adapter else {}
     if adapter and len(chosen) > 1:
         end(f"--adapter needs one side: {' or '.join(contract.name for contract in chosen)}", ExitCode.USAGE)
     options = ("--gym", gym) if gym else ()
@@ -55,12 +56,11 @@ def targets(
         for contract in chosen:
             adapters = stack.enter_context(opened(adapter or contract.reference))
             ids = {check.id for check in contract.at()}
-            own = {check_id: failure for check_id, failure in known.items() if check_id in ids}
             for built in adapters:
                 with ending(ExitCode.ERROR, ValueError):
                     declared = contract.known(getattr(built, "known_failures", {}))
                     contract.capabilities_of(built)
-                found.append(Target(contract, built, None, wanted & ids, {**declared, **own}))
+                found.append(Target(contract, built, None, wanted & ids, {**declared, **own.get(contract.name, {})}))
         yield found
 
 
@@ -74,17 +74,6 @@ def _contracts(rooms: Sequence[str], only: frozenset[str]) -> list[Contract[Any]
     if missing := only - found:
         raise ValueError(f"no check {', '.join(sorted(missing))} in {', '.join(every)}; `contracts list` shows all")
     return having
-
-
-def _known(chosen: Sequence[Contract[Any]]) -> dict[str, KnownFailure]:
-    known = known_failures_of(Path("pyproject.toml"))
-    rooms = {contract.name.partition(".")[0] for contract in chosen}
-    ids = {check.id for room in rooms for name in names(room) for check in load(name).checks}
-    elsewhere = tuple(f"{prefix}-" for room, prefix in PREFIXES.items() if room not in rooms)
-    for check_id in known:
-        if check_id not in ids and not check_id.startswith(elsewhere):
-            raise ValueError(f"pyproject.toml: [tool.contracts.known-failures] names {check_id}, which does not exist")
-    return known
 
 
 def _select_gyms(stack: ExitStack, chosen: Sequence[Contract[Any]], gym: str | None) -> None:
