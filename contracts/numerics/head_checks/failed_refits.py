@@ -26,8 +26,10 @@ class SenderLostError(ConnectionError):
 
 
 def _broken(weights: dict[str, F32]) -> dict[str, F32]:
-    """All weights, then one that no model has."""
-    return {**weights, BROKEN_NAME: np.zeros((2, 2), dtype=np.float32)}
+    """All weights, and in the middle of them one that no model has."""
+    names = list(weights)
+    names.insert(len(names) // 2, BROKEN_NAME)
+    return {name: weights.get(name, np.zeros((2, 2), dtype=np.float32)) for name in names}
 
 
 def _fail(check: Check[EngineAdapter], engine: Engine, sent: dict[str, F32], transport: str) -> None:
@@ -43,7 +45,7 @@ def _fail(check: Check[EngineAdapter], engine: Engine, sent: dict[str, F32], tra
 
 @head.check("NU-321", source=origins.STALE, requires={"refit"}, examples=(RefitCase(), RefitCase(seed=6, warm=False)))
 def failed_refits_never_mix(check: Check[EngineAdapter], adapter: EngineAdapter, case: RefitCase) -> None:
-    """A refit that fails raises, and afterwards the engine answers from all old weights or not at all.
+    """A refit that fails raises, and afterwards the engine answers from all old weights, all new ones, or not at all.
 
     Why: half an update is a policy that nobody trained, and rollouts from it look like any other.
 
@@ -51,7 +53,7 @@ def failed_refits_never_mix(check: Check[EngineAdapter], adapter: EngineAdapter,
     """
     requests, first = requests_of(adapter, case.seed), dict(adapter.checkpoint(case.seed))
     second, _ = updated(adapter, first, "new", case.seed, HeadShape())
-    old = fresh_answers(adapter, first, requests)
+    whole = [fresh_answers(adapter, weights, requests) for weights in (first, second)]
     for transport in sorted(Chain.transports(adapter)):
         with running(adapter, first) as engine:
             if case.warm:
@@ -61,11 +63,11 @@ def failed_refits_never_mix(check: Check[EngineAdapter], adapter: EngineAdapter,
                 got = requests.ask(engine)
             except Exception:  # noqa: BLE001, S112 - refusing to answer is one of the two right ways
                 continue
-            if found := difference(got, old):
+            if all(difference(got, answers) for answers in whole):
                 raise check.fail(
                     "after a failed refit the engine answers from mixed weights",
-                    got=found,
-                    want="the old weights' answers, or an error",
+                    got=[difference(got, answers) for answers in whole],
+                    want="the old weights' answers, the new ones', or an error",
                     transport=transport,
                 )
 
