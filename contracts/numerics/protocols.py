@@ -190,13 +190,14 @@ class Pair(EnginePair, Protocol):
     def mismatch(
         self, lp_gen: F64, lp_train: F64, mask: F64, *, global_valid_tokens: int | None = None
     ) -> Mapping[str, float]:
-        """``metrics``: the means under their names in `contracts.numerics.oracle.MEANS`, and ``largest_gap``.
+        """``metrics``: means under their names in `contracts.numerics.oracle.MEANS`, and ``largest_gap``.
 
-        The arrays are ``[sequences, tokens]``; raises where there is no number to give.
+        The arrays are ``[sequences, tokens]``; a mean that the trainer does not have is left out. Raises where there
+        is no number to give. ``global_valid_tokens`` is only passed where ``global_count`` is declared.
         """
 
     def keep_sequences(self, lp_gen: F64, lp_train: F64, mask: F64, *, threshold: float) -> Sequence[bool]:
-        """``metrics``: which sequences are trained on; ``threshold`` bounds their token_mult_prob_error."""
+        """``sequence_mask``: which sequences are trained on; ``threshold`` bounds their token_mult_prob_error."""
 
     def validate(self, config: Mapping[str, object]) -> None:
         """``config``: raise for a policy configuration under which the heads would not match."""

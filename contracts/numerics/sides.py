@@ -36,6 +36,8 @@ HEAD_CAPABILITIES = {
 PARITY_CAPABILITIES = {
     "refit": "Both engines take new weights by the direct transport. Not declared: they are started anew.",
     "metrics": "The trainer's mismatch metrics can be called. Not declared: they are not looked at.",
+    "global_count": "Means of a part are taken over the batch's tokens. Not declared: only whole batches are averaged.",
+    "sequence_mask": "Sequences are dropped by their token_mult_prob_error. Not declared: by another rule, or never.",
     "config": "The configuration's validation can be called. Not declared: it is not looked at.",
 }
 

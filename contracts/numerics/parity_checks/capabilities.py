@@ -39,6 +39,10 @@ def _answers(pair: Pair, capability: str) -> bool:
     try:
         if capability == "metrics":
             pair.mismatch(-ones, -ones, ones)
+        elif capability == "global_count":
+            pair.mismatch(-ones, -ones, ones, global_valid_tokens=4)
+        elif capability == "sequence_mask":
+            pair.keep_sequences(-ones, -ones, ones, threshold=2.0)
         else:
             pair.validate({})
     except Exception:  # noqa: BLE001 - absent or refusing, both are right

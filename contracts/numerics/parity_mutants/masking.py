@@ -68,6 +68,17 @@ class NanMean(Wrapper):
         return found
 
 
+@parity.mutant("NU-M615a", killed_by="NU-615")
+class CarriesOn(Wrapper):
+    """answers NaN where a token is not finite"""
+
+    def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
+        if not np.isfinite(np.where(mask == 0, 0.0, lp_gen + lp_train)).all():
+            return dict.fromkeys((*MEANS, "largest_gap"), float("nan"))
+        found: dict[str, float] = self.inner.mismatch(lp_gen, lp_train, mask, **options)
+        return found
+
+
 def _row_errors(lp_gen: F64, lp_train: F64, mask: F64, divisor: F64) -> F64:
     gaps = np.where(mask == 0, 0.0, np.abs(lp_gen - lp_train))
     errors: F64 = (np.exp(gaps) * mask).sum(axis=1) / divisor

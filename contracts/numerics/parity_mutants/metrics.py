@@ -8,7 +8,7 @@ import numpy as np
 
 from contracts.mutant import Wrapper
 from contracts.numerics.oracle import MEANS, mismatch
-from contracts.numerics.parity_checks.metrics import HUGE, RELATIVE, TURNS_AND_NONE
+from contracts.numerics.parity_checks.metrics import ABSOLUTE, EQUAL, HUGE, RELATIVE, TINY, TURNS_AND_NONE, reported
 from contracts.numerics.sides import parity
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class MeanOfRows(Wrapper):
     def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
         whole = dict(self.inner.mismatch(lp_gen, lp_train, mask, **options))
         rows = [mismatch(g, t, m) for g, t, m in zip(lp_gen, lp_train, mask, strict=True) if m.any()]
-        return {**whole, **{name: float(np.mean([row[name] for row in rows])) for name in MEANS}}
+        return {**whole, **{name: float(np.mean([row[name] for row in rows])) for name in reported(whole)}}
 
 
 class SidesSwapped(Wrapper):
@@ -72,8 +72,21 @@ def scaled(factor: float) -> Callable[[Any], Any]:
     return Scaled
 
 
-for _id, _naive in zip("abcde", (MeanOverPadding, MeanOfRows, SidesSwapped, MaskOffByOne, NaiveInFp32), strict=True):
+def shifted(amount: float) -> Callable[[Any], Any]:
+    """A divergence that is off by an amount, over the whole batch."""
+
+    class Shifted(Wrapper):
+        def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
+            found = dict(self.inner.mismatch(lp_gen, lp_train, mask, **options))
+            share = mask.sum() / (options.get("global_valid_tokens") or mask.sum())
+            return {**found, "gen_kl_error": found["gen_kl_error"] + float(share) * amount}
+
+    return Shifted
+
+
+for _id, _naive in zip("abcd", (MeanOverPadding, MeanOfRows, SidesSwapped, MaskOffByOne), strict=True):
     parity.mutant(f"NU-M601{_id}", killed_by="NU-601")(_naive)
+parity.mutant("NU-M601e", killed_by="NU-601", witness=TINY)(NaiveInFp32)
 
 
 @parity.mutant("NU-M602a", killed_by="NU-602")
@@ -86,7 +99,7 @@ class LargestLeftOut(Wrapper):
 
     def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
         found = self.inner.mismatch(lp_gen, lp_train, mask, **options)
-        return {name: found[name] for name in MEANS}
+        return {name: found[name] for name in reported(found)}
 
 
 class LargestClipped(Wrapper):
@@ -100,6 +113,14 @@ class LargestClipped(Wrapper):
 
 parity.mutant("NU-M603a", killed_by="NU-603")(LargestLeftOut)
 parity.mutant("NU-M603b", killed_by="NU-603")(LargestClipped)
+
+
+@parity.mutant("NU-M605a", killed_by="NU-605")
+class DivergenceAlone(Wrapper):
+    """reports the divergence and nothing beside it"""
+
+    def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
+        return {"gen_kl_error": self.inner.mismatch(lp_gen, lp_train, mask, **options)["gen_kl_error"]}
 
 
 @parity.mutant("NU-M604a", killed_by="NU-604")
@@ -147,3 +168,21 @@ def _register_budget(check: str, budget: float) -> None:
 
 for _check, _budget in (("NU-601", RELATIVE), ("NU-602", 0.01), ("NU-603", RELATIVE), ("NU-604", RELATIVE)):
     _register_budget(_check, _budget)
+
+
+def _register_absolute_budget(check: str) -> None:
+    """Twice and half the absolute budget of a check, where there is no divergence at all."""
+
+    @parity.mutant(f"NU-M{check[3:]}z", killed_by=check, witness=EQUAL)
+    def off_zero_by_two_budgets(pair: Any) -> Any:
+        """returns a divergence of twice the absolute budget where there is none"""
+        return shifted(2.0 * ABSOLUTE)(pair)
+
+    @parity.control(f"NU-C{check[3:]}b", tolerated_by=check, witness=EQUAL)
+    def off_zero_by_half_a_budget(pair: Any) -> Any:
+        """returns a divergence of half the absolute budget where there is none"""
+        return shifted(0.5 * ABSOLUTE)(pair)
+
+
+for _check in ("NU-601", "NU-604"):
+    _register_absolute_budget(_check)
