@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
-from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
+from impl.numerics.checkpoint import HeadShape
 from impl.numerics.config import MegatronConfig
 from impl.numerics.megatron.engine import MegatronEngine, MegatronGroup
+from impl.numerics.megatron.llama import LlamaBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from impl.numerics.megatron.body import Body
     from impl.numerics.torch_adapter import HeadMode
 
 _CONFIGS = {
@@ -26,21 +28,32 @@ _CONFIGS = {
 
 
 class MegatronAdapter:
-    """Starts GPTModels in one tensor-parallel group.
+    """Starts models in one tensor-parallel group.
 
     Attributes:
-        name: says the number of ranks.
+        name: says the architecture and the number of ranks.
         capabilities: what Megatron-Core offers; it samples nothing and takes weights from a state dict.
-        shape: the models' dimensions.
+        body: the models' architecture and dimensions.
     """
 
-    capabilities = frozenset(
-        {"training", "refit", "direct", "partial_refit", "tied", "vocab_padding", "faults", "tf32"}
-    )
+    def __init__(self, tensor_parallel: int = 1, body: Body | None = None, dtype: str = "bfloat16") -> None:
+        """Name a group; its processes start with the first model.
 
-    def __init__(self, tensor_parallel: int = 1, shape: LlamaShape | None = None) -> None:
-        self.name = f"megatron-tp{tensor_parallel}"
-        self.shape = shape or LlamaShape()
+        Args:
+            tensor_parallel: number of ranks.
+            body: None for a small Llama.
+            dtype: of the parameters, ``bfloat16`` or ``float32``.
+
+        Raises:
+            ValueError: the architecture's layers cannot be split.
+        """
+        self.body = body or LlamaBody()
+        if tensor_parallel > 1 and not self.body.tensor_parallel:
+            raise ValueError(f"{type(self.body).__name__} has layers that cannot be split: use 1 rank")
+        self.name = f"megatron-{self.body.name}-tp{tensor_parallel}"
+        self.dtype = dtype
+        capabilities = {"training", "refit", "direct", "partial_refit", "tied", "vocab_padding", "faults", "tf32"}
+        self.capabilities = frozenset(capabilities - set(self.body.foreign))
         self._group = MegatronGroup(tensor_parallel)
 
     @property
@@ -51,11 +64,11 @@ class MegatronAdapter:
     @property
     def vocab(self) -> int:
         """Tokens of the vocabulary."""
-        return self.shape.vocab
+        return self.body.vocab
 
     def checkpoint(self, seed: int, head: Any = None) -> dict[str, NDArray[np.float32]]:
         """Weights of a model, as fp32 arrays of bf16 values under Hugging Face names."""
-        state = make_checkpoint(self.shape, head or HeadShape(), seed)
+        state = self.body.checkpoint(seed, head or HeadShape())
         return {name: tensor.float().numpy() for name, tensor in state.items()}
 
     def start(
@@ -66,15 +79,17 @@ class MegatronAdapter:
         Raises:
             HeadNotFoundError: the model has no output layer.
             QuantizedHeadError: it is quantized and the mode asks for fp32.
-            ValueError: no such mode, or a head that a GPTModel does not have.
+            ValueError: no such mode, or a head that the architecture does not have.
         """
         if mode not in _CONFIGS:
             raise ValueError(f"the head's mode is {mode!r}: it must be one of {', '.join(_CONFIGS)}")
         shape, plain = head or HeadShape(), HeadShape()
-        foreign = [n for n in ("bias", "softcap", "logit_scale", "drafter") if getattr(shape, n) != getattr(plain, n)]
+        foreign = [name for name in self.body.foreign if getattr(shape, name) != getattr(plain, name)]
         if foreign:
-            raise ValueError(f"a GPTModel's head has no {', '.join(foreign)}: leave them at their defaults")
-        engine = MegatronEngine(self._group, self.shape, shape, _CONFIGS[mode])
+            raise ValueError(
+                f"the head of a {self.body.name} has no {', '.join(foreign)}: leave them at their defaults"
+            )
+        engine = MegatronEngine(self._group, self.body, shape, _CONFIGS[mode], self.dtype)
         if weights is not None:
             engine.refit(weights, transport="direct")
         return engine

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from impl.numerics.answers import Gradients, Prefill, gradients_of, prefill_of
-from impl.numerics.megatron.weights import to_hugging_face
 from impl.numerics.torch_engine import EngineStateError
 
 if TYPE_CHECKING:
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from impl.numerics.checkpoint import HeadShape, LlamaShape, State
+    from impl.numerics.checkpoint import HeadShape, State
     from impl.numerics.config import MegatronConfig
+    from impl.numerics.megatron.body import Body
 
 
 def _serve(rank: int, size: int, rendezvous: str, pipe: Connection) -> None:
@@ -111,11 +111,12 @@ class MegatronEngine:
     """One model in a group, with the methods of an engine."""
 
     def __init__(
-        self, group: MegatronGroup, shape: LlamaShape, head: HeadShape, megatron_cfg: MegatronConfig | None
+        self, group: MegatronGroup, body: Body, head: HeadShape, megatron_cfg: MegatronConfig | None, dtype: str
     ) -> None:
-        self.group, self.shape = group, shape
+        self.group, self.body = group, body
+        self._dtype = getattr(torch, dtype)
         self._unusable = ""
-        self._key = group.build(shape, head, megatron_cfg)
+        self._key = group.build(body, head, megatron_cfg, dtype)
 
     def parameters(self) -> dict[str, str]:
         """Names and dtypes of rank 0's parameters."""
@@ -123,7 +124,7 @@ class MegatronEngine:
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The state dict under Hugging Face names, as fp32 arrays."""
-        return _arrays(to_hugging_face(self._call("state"), self.shape))
+        return _arrays(self.body.to_hugging_face(self._call("state")))
 
     def matmul_flags(self) -> dict[str, str]:
         """Precision settings of every rank's process."""
@@ -167,7 +168,7 @@ class MegatronEngine:
         known = self.weights()
         if unknown := weights.keys() - known.keys() - {"lm_head.weight"}:
             raise KeyError(f"the model has no parameter {min(unknown)!r}")
-        state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
+        state = {name: torch.from_numpy(np.asarray(array)).to(self._dtype) for name, array in weights.items()}
         try:
             self._call("load", state)
         except BaseException:
@@ -183,7 +184,7 @@ class MegatronEngine:
             KeyError: a parameter got no gradient on some rank.
         """
         answers = self._call("gradients", list(tokens))
-        return gradients_of(answers[0][0], to_hugging_face([found for _, found in answers], self.shape))
+        return gradients_of(answers[0][0], self.body.to_hugging_face([found for _, found in answers]))
 
     def close(self) -> None:
         """Free the model; the group stays."""

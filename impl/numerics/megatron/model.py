@@ -1,4 +1,4 @@
-"""A Megatron-Core GPTModel on CPU, inside one worker process of a tensor-parallel group.
+"""A Megatron-Core model on CPU, inside one worker process of a tensor-parallel group.
 
 Imported only there: it starts gloo, sets Megatron's process-wide state and answers for CUDA's current
 device, which Megatron asks for even where every tensor is on the CPU.
@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from megatron.core import parallel_state, tensor_parallel
-from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
-from megatron.core.models.gpt.gpt_model import GPTModel
 from megatron.core.transformer.transformer_config import TransformerConfig
 from torch.nn import functional
 
 from impl.numerics.matmul_precision import matmul_flags
 from impl.numerics.megatron.head import apply_lm_head_mode, pass_numerics_to_model_config
-from impl.numerics.megatron.weights import to_megatron
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from impl.numerics.checkpoint import HeadShape, LlamaShape, State
+    from impl.numerics.checkpoint import HeadShape, State
     from impl.numerics.config import MegatronConfig
+    from impl.numerics.megatron.body import Body
 
 
 def start_group(rank: int, size: int, rendezvous: str) -> None:
@@ -38,25 +36,20 @@ def start_group(rank: int, size: int, rendezvous: str) -> None:
 class MegatronModel:
     """This rank's part of one model. Every method runs on all ranks at the same time."""
 
-    def __init__(self, shape: LlamaShape, head: HeadShape, megatron_cfg: MegatronConfig | None) -> None:
+    def __init__(self, body: Body, head: HeadShape, megatron_cfg: MegatronConfig | None, dtype: str) -> None:
         """Build the model; ``megatron_cfg`` None leaves the head as Megatron made it, with no call of ours."""
         torch.manual_seed(0)
-        self.shape, self.size = shape, parallel_state.get_tensor_model_parallel_world_size()
-        multiple = shape.padding * self.size
-        self.rows = -(-(shape.vocab + 1) // multiple) * multiple if head.vocab_padding else shape.vocab
+        self.body, self.size = body, parallel_state.get_tensor_model_parallel_world_size()
+        multiple = body.padding * self.size
+        self.rows = -(-(body.vocab + 1) // multiple) * multiple if head.vocab_padding else body.vocab
+        params = getattr(torch, dtype)
         config = TransformerConfig(
-            num_layers=shape.layers,
-            hidden_size=shape.hidden,
-            num_attention_heads=shape.heads,
-            ffn_hidden_size=shape.ffn,
+            **body.options(),
             tensor_model_parallel_size=self.size,
             use_cpu_initialization=True,
-            params_dtype=torch.bfloat16,
-            bf16=True,
+            params_dtype=params,
+            bf16=params is torch.bfloat16,
             normalization="RMSNorm",
-            layernorm_epsilon=shape.eps,
-            gated_linear_unit=True,
-            activation_func=functional.silu,
             add_bias_linear=False,
             attention_dropout=0.0,
             hidden_dropout=0.0,
@@ -69,16 +62,7 @@ class MegatronModel:
         )
         if megatron_cfg is not None:
             pass_numerics_to_model_config(config, megatron_cfg)
-        self.model = GPTModel(
-            config,
-            get_gpt_layer_local_spec(normalization="RMSNorm"),
-            vocab_size=self.rows,
-            max_sequence_length=512,
-            parallel_output=True,
-            share_embeddings_and_output_weights=head.tied,
-            position_embedding_type="rope",
-            rotary_base=int(shape.rope_theta),
-        ).bfloat16()
+        self.model = body.build(config, self.rows, tied=head.tied).to(params)
         _break(self.model, head.kind)
         if megatron_cfg is not None:
             apply_lm_head_mode([self.model], megatron_cfg.fp32_lm_head)
@@ -101,7 +85,7 @@ class MegatronModel:
             KeyError: an unknown name, or a part of what Megatron keeps in one matrix.
             ValueError: a wrong size. Nothing is written in either case.
         """
-        converted = to_megatron(state, self.shape, rows=self.rows, size=self.size)[rank]
+        converted = self.body.to_megatron(state, rows=self.rows, size=self.size)[rank]
         own = dict(self.model.named_parameters())
         if self.model.share_embeddings_and_output_weights:
             converted.pop("output_layer.weight", None)
@@ -143,13 +127,13 @@ class MegatronModel:
 
     def _logits(self, batch: torch.Tensor) -> torch.Tensor:
         """``[batch, tokens, vocab]`` of the real vocabulary, gathered from the ranks."""
-        if batch.min() < 0 or batch.max() >= self.shape.vocab:
-            raise ValueError(f"token ids must be in [0, {self.shape.vocab})")
+        if batch.min() < 0 or batch.max() >= self.body.vocab:
+            raise ValueError(f"token ids must be in [0, {self.body.vocab})")
         length = batch.shape[1]
         positions = torch.arange(length).expand_as(batch)
         hidden_from = torch.ones(length, length, dtype=torch.bool).triu(1)[None, None]
         logits: torch.Tensor = self.model(batch, positions, hidden_from, runtime_gather_output=True)
-        return logits[..., : self.shape.vocab]
+        return logits[..., : self.body.vocab]
 
     def _head_input(self) -> torch.Tensor:
         """What the output layer was last called with, ``[tokens, hidden]`` of the first sequence."""
