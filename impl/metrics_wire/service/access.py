@@ -1,0 +1,56 @@
+"""The token: with one configured, nothing whatsoever is answered without it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+
+from impl.metrics_wire.service.errors import refusal
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_CHALLENGE = 'Bearer, Basic realm="jobs", charset="UTF-8"'
+
+
+class TokenRequired:
+    """Lets a request through that carries the token: as a bearer, or as the password of a browser's user.
+
+    Args:
+        app: What is guarded.
+        token: The token.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        if scope["type"] == "lifespan" or self._admits(Headers(scope=scope).get("authorization", "")):
+            await self._app(scope, receive, send)
+            return
+        answer = refusal(
+            HTTPStatus.UNAUTHORIZED,
+            "authorization: the token is missing or wrong",
+            {"www-authenticate": _CHALLENGE, "cache-control": "no-store"},
+        )
+        await answer(scope, receive, send)
+
+    def _admits(self, authorization: str) -> bool:
+        scheme, _, credentials = authorization.partition(" ")
+        if scheme.lower() == "basic":
+            try:
+                _, _, given = base64.b64decode(credentials, validate=True).partition(b":")
+            except (binascii.Error, ValueError):
+                return False
+        elif scheme.lower() == "bearer":
+            given = credentials.strip().encode()
+        else:
+            return False
+        return hmac.compare_digest(given, self._token)

@@ -1,0 +1,1 @@
+"""The steps; each file names the one that it follows."""

@@ -1,0 +1,33 @@
+"""What one running service is told by whoever starts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+#: Bytes of one request's body, unless told otherwise: four of the logger's largest appends.
+DEFAULT_MAX_BODY = 16 << 20
+
+
+class Rule(StrEnum):
+    """What an update does to the stored ``status_details``."""
+
+    REPLACE = "replace"
+    MERGE = "merge"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One service.
+
+    Attributes:
+        database: URL of the database, or the path of an SQLite file.
+        rule: What an update does to the stored ``status_details``.
+        token: What every request has to carry; ``None`` if none is asked for.
+        max_body: Bytes of a request's body beyond which it is answered 413.
+    """
+
+    database: str
+    rule: Rule = Rule.REPLACE
+    token: str | None = None
+    max_body: int = DEFAULT_MAX_BODY
