@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class PairAdapter:
     """A trainer's and a rollout engine's adapter, which read one checkpoint format, held together.
 
-    It declares ``refit`` if both do and take the direct transport. For ``metrics`` and ``config`` derive a
-    class that has the methods of `contracts.numerics.protocols.Pair` and adds the names.
+    It declares ``engines``, and ``refit`` if both do and take the direct transport. For ``metrics`` and ``config``
+    derive a class that has the methods of `contracts.numerics.protocols.Pair` and adds the names.
 
     Attributes:
         train: the trainer's side; needs no ``generate``.
@@ -37,4 +37,4 @@ class PairAdapter:
     def capabilities(self) -> frozenset[str]:
         """What the two can do together."""
         both = self.train.capabilities & self.rollout.capabilities
-        return frozenset({"refit"}) if both >= {"refit", "direct"} else frozenset()
+        return frozenset({"engines", "refit"} if both >= {"refit", "direct"} else {"engines"})

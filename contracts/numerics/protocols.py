@@ -185,7 +185,7 @@ class EnginePair(Protocol):
 
 
 class Pair(EnginePair, Protocol):
-    """The two engines and what stands between them; each method belongs to the capability that it names."""
+    """The two engines (``engines``) and what stands between them; each method belongs to the capability it names."""
 
     def mismatch(
         self, lp_gen: F64, lp_train: F64, mask: F64, *, global_valid_tokens: int | None = None

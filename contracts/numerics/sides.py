@@ -34,6 +34,7 @@ HEAD_CAPABILITIES = {
 
 #: What a pair may declare.
 PARITY_CAPABILITIES = {
+    "engines": "`train` and `rollout` start engines. Not declared: only metrics or a configuration are held.",
     "refit": "Both engines take new weights by the direct transport. Not declared: they are started anew.",
     "metrics": "The trainer's mismatch metrics can be called. Not declared: they are not looked at.",
     "global_count": "Means of a part are taken over the batch's tokens. Not declared: only whole batches are averaged.",

@@ -35,7 +35,7 @@ class ReferencePair:
     """
 
     version = str(torch.__version__)
-    capabilities = frozenset({"refit", "metrics", "global_count", "sequence_mask", "config"})
+    capabilities = frozenset({"engines", "refit", "metrics", "global_count", "sequence_mask", "config"})
 
     def __init__(self, train: TorchAdapter | MegatronAdapter, rollout: TorchAdapter) -> None:
         self.train, self.rollout = train, rollout

@@ -56,5 +56,5 @@ def test_a_rollout_that_cannot_sample_is_refused() -> None:
 
 def test_a_pair_declares_what_both_can() -> None:
     pair = PairAdapter(train=torch_trainer(), rollout=torch_rollout())
-    assert pair.capabilities == {"refit"}
+    assert pair.capabilities == {"engines", "refit"}
     assert pair.name == "torch-trainer+torch-cached"

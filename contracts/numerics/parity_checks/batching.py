@@ -44,7 +44,7 @@ def _hold(check: Check[Pair], pair: Pair, case: ParityCase, adapter: EngineAdapt
                 )
 
 
-@parity.check("NU-521", source=origins.BATCHES, examples=CASES)
+@parity.check("NU-521", source=origins.BATCHES, requires={"engines"}, examples=CASES)
 def batches_do_not_matter_to_the_rollout(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """The rollout engine scores a sequence alone as in any batch, within a body's noise.
 
@@ -55,7 +55,7 @@ def batches_do_not_matter_to_the_rollout(check: Check[Pair], pair: Pair, case: P
     _hold(check, pair, case, pair.rollout)
 
 
-@parity.check("NU-522", source=origins.BATCHES, examples=CASES)
+@parity.check("NU-522", source=origins.BATCHES, requires={"engines"}, examples=CASES)
 def batches_do_not_matter_to_the_trainer(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """The trainer scores a sequence alone as in any batch, within a body's noise.
 

@@ -25,8 +25,11 @@ def undeclared_means_absent(check: Check[Pair], pair: Pair, case: str) -> None:
     """
     if case in pair.capabilities:
         return
-    if case == "refit":
-        served = all({"refit", "direct"} <= side.capabilities for side in (pair.train, pair.rollout))
+    if case == "engines":
+        served = hasattr(pair, "train") or hasattr(pair, "rollout")
+    elif case == "refit":
+        sides = (pair.train, pair.rollout) if "engines" in pair.capabilities else ()
+        served = bool(sides) and all({"refit", "direct"} <= side.capabilities for side in sides)
     else:
         served = _answers(pair, case)
     if served:

@@ -21,7 +21,7 @@ CASE = ParityCase(sequences=12, prompt=8, generated=24)
 SEEDS = 3
 
 
-@parity.check("NU-511", source=origins.BOTH, examples=(CASE,))
+@parity.check("NU-511", source=origins.BOTH, requires={"engines"}, examples=(CASE,))
 def both_in_fp32_is_best(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """token_mult_prob_error and gen_kl_error are lowest with both heads in fp32.
 
@@ -41,7 +41,7 @@ def both_in_fp32_is_best(check: Check[Pair], pair: Pair, case: ParityCase) -> No
             )
 
 
-@parity.check("NU-512", source=origins.ONE_SIDE, level=Level.SHOULD, examples=(CASE,))
+@parity.check("NU-512", source=origins.ONE_SIDE, level=Level.SHOULD, requires={"engines"}, examples=(CASE,))
 def one_side_alone_is_worse(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """Where bodies differ by less than half a bf16 step, one fp32 head alone raises token_mult_prob_error.
 

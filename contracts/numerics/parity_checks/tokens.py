@@ -52,7 +52,7 @@ def _hold_explained(
             )
 
 
-@parity.check("NU-501", source=origins.OUTLIERS, examples=CASES, cases=strategies.pairs)
+@parity.check("NU-501", source=origins.OUTLIERS, requires={"engines"}, examples=CASES, cases=strategies.pairs)
 def every_gap_is_the_bodies(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """With both heads in fp32, each single token's gap is what the two bodies make of it, and nothing more.
 
@@ -68,7 +68,7 @@ def every_gap_is_the_bodies(check: Check[Pair], pair: Pair, case: ParityCase) ->
         _hold_explained(check, generator, scorer, weights, sequences)
 
 
-@parity.check("NU-502", source=origins.SAMPLED, examples=CASES)
+@parity.check("NU-502", source=origins.SAMPLED, requires={"engines"}, examples=CASES)
 def sampled_equals_scored(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """The rollout engine's logprob of each sampled token equals its own of scoring it, within a body's noise.
 
@@ -90,7 +90,7 @@ def sampled_equals_scored(check: Check[Pair], pair: Pair, case: ParityCase) -> N
         )
 
 
-@parity.check("NU-503", source=origins.BOTH, examples=CASES)
+@parity.check("NU-503", source=origins.BOTH, requires={"engines"}, examples=CASES)
 def error_is_within_the_bodies(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """With both heads in fp32, token_mult_prob_error is within a multiple of what the bodies alone give.
 
@@ -111,7 +111,7 @@ def error_is_within_the_bodies(check: Check[Pair], pair: Pair, case: ParityCase)
         )
 
 
-@parity.check("NU-504", source=origins.OUTLIERS, examples=CASES)
+@parity.check("NU-504", source=origins.OUTLIERS, requires={"engines"}, examples=CASES)
 def every_sequence_is_within_the_bodies(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """The same holds for every single sequence.
 
@@ -134,7 +134,10 @@ def every_sequence_is_within_the_bodies(check: Check[Pair], pair: Pair, case: Pa
 
 
 @parity.check(
-    "NU-505", source=origins.DRIFT, examples=(ParityCase(sequences=12, generated=24), ParityCase(seed=2, sequences=12))
+    "NU-505",
+    source=origins.DRIFT,
+    requires={"engines"},
+    examples=(ParityCase(sequences=12, generated=24), ParityCase(seed=2, sequences=12)),
 )
 def gaps_do_not_drift(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """The mean of lp_gen - lp_train is zero within its standard error.
@@ -154,7 +157,7 @@ def gaps_do_not_drift(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
         )
 
 
-@parity.check("NU-506", source=origins.REFITTED, requires={"refit"}, examples=CASES)
+@parity.check("NU-506", source=origins.REFITTED, requires={"engines", "refit"}, examples=CASES)
 def gaps_stay_the_bodies_after_refits(check: Check[Pair], pair: Pair, case: ParityCase) -> None:
     """After both sides took an update, each single token's gap is again what the two bodies make of it.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from contracts.mutant import Wrapper
 from contracts.numerics.oracle import mismatch
-from contracts.numerics.pair_defects import PairDefect
 from contracts.numerics.sides import parity
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @parity.mutant("NU-M711a", killed_by="NU-711", witness="metrics")
-class MeasuresUndeclared(PairDefect):
+class MeasuresUndeclared(Wrapper):
     """computes mismatch metrics without declaring them"""
 
     @property
@@ -23,3 +23,12 @@ class MeasuresUndeclared(PairDefect):
     def mismatch(self, lp_gen: F64, lp_train: F64, mask: F64, **options: Any) -> dict[str, float]:
         del options
         return mismatch(lp_gen, lp_train, mask)
+
+
+@parity.mutant("NU-M711b", killed_by="NU-711", witness="engines")
+class ConcealsItsEngines(Wrapper):
+    """has engines and does not declare them, so that nothing of them is held"""
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset(self.inner.capabilities) - {"engines"}
