@@ -1,6 +1,6 @@
 """The seam between a training loop's logger, the Jobs service that stores what it reports, and the chart that reads it.
 
-``logger`` is the contract. It is loaded when it is first used.
+``logger`` and ``service`` are the contracts of its two sides. Each is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from contracts.metrics_wire.sides import logger
+    from contracts.metrics_wire.sides import logger, service
 
-__all__ = ["logger"]
+__all__ = ["logger", "service"]
 
 
 def __getattr__(name: str) -> Any:

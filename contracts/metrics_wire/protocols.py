@@ -1,12 +1,12 @@
-"""What an adapter must offer to be held to the logger's contract."""
+"""What an adapter must offer to be held to the contract of a logger, and to that of a Jobs service."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -160,3 +160,77 @@ class LoggerAdapter(Protocol):
             folder: An empty folder for files that the process needs.
             algorithm: ``grpo`` or ``dpo``.
         """
+
+
+class ServiceAnswer(Protocol):
+    """What a Jobs service answered."""
+
+    @property
+    def status(self) -> int:
+        """HTTP status; 0 where the connection failed, or ended without an answer."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Header names in lower case."""
+
+    @property
+    def body(self) -> bytes:
+        """The whole body."""
+
+
+class JobsService(Protocol):
+    """A Jobs service. `contracts.metrics_wire.url_service.UrlService` is one at a base URL.
+
+    Attributes:
+        name: Name in reports.
+        version: Version in reports.
+        capabilities: What it declares, of `contracts.metrics_wire.sides.SERVICE_CAPABILITIES`.
+        update_rule: What an update does to the stored ``status_details``: ``replace`` puts what was sent in its place;
+            ``merge`` puts each sent key in the place of the stored one, and leaves the others.
+        keeps_appended: Whether appended points outlive an update whose ``status_details`` have no ``metrics``, where
+            updates replace (capability ``append``). Where they merge, they always do.
+        max_body: Bytes of the longest body that is taken (capability ``body_limit``).
+    """
+
+    name: str
+    version: str
+    capabilities: frozenset[str]
+    update_rule: Literal["replace", "merge"]
+    keeps_appended: bool
+    max_body: int
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        content: bytes | Iterable[bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ServiceAnswer:
+        """Send one request and read the whole answer. Called from several threads at once, also while it is killed.
+
+        Args:
+            method: HTTP method.
+            path: Path and query, quoted as they shall be sent.
+            content: The body; sent in chunks, without a stated length, where it is an iterable.
+            headers: Sent as they are, and no ``Authorization`` besides.
+        """
+
+    def kill(self) -> None:
+        """End the server with SIGKILL; it is gone when this returns (capability ``restart``)."""
+
+    def restart(self) -> None:
+        """Start a killed server again on the same storage; it takes requests when this returns (``restart``)."""
+
+    def guarded(self) -> GuardedService:
+        """The same service with a token; it ends with this one (capability ``token``)."""
+
+
+class GuardedService(JobsService, Protocol):
+    """A Jobs service that answers those who know its token.
+
+    Attributes:
+        token: What has to follow ``Bearer`` in ``Authorization``.
+    """
+
+    token: str

@@ -1,4 +1,4 @@
-"""The contract of this room."""
+"""The contracts of this room."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from contracts.contract import Contract
 
 if TYPE_CHECKING:
-    from contracts.metrics_wire.protocols import LoggerAdapter
+    from contracts.metrics_wire.protocols import JobsService, LoggerAdapter
 
 #: What a logger's adapter may declare.
 CAPABILITIES = {
@@ -35,4 +35,32 @@ logger: Contract[LoggerAdapter] = Contract(
     summary="A training logger, against Jobs services that replace, merge or append what it reports",
     reference="impl.metrics_wire.adapter:logger",
     capabilities=CAPABILITIES,
+)
+
+#: What a Jobs service may declare.
+SERVICE_CAPABILITIES = {
+    "append": (
+        "`POST .../tasks/{task}/metrics` adds points to the stored series. Not declared: it is answered 404 or 405, and "
+        "whoever reports sends whole series."
+    ),
+    "restart": (
+        "`kill` and `restart` end the server with SIGKILL and start it again on its storage. Not declared: the adapter "
+        "has no such methods, as for a server that someone else runs."
+    ),
+    "token": (
+        "`guarded` gives the same service with a bearer token. Not declared: the adapter has no such method, and an "
+        "`Authorization` changes nothing."
+    ),
+    "openapi": "The OpenAPI document is served at `/openapi.json`. Not declared: it is answered 404.",
+    "body_limit": (
+        "A body of more than `max_body` bytes is answered 413. Not declared: a body of 8 MiB is taken like any other."
+    ),
+}
+
+service: Contract[JobsService] = Contract(
+    "metrics_wire.service",
+    version="1.0",
+    summary="A Jobs service, against the loggers that report to it and the charts that read it",
+    reference="impl.metrics_wire.service.adapter:service",
+    capabilities=SERVICE_CAPABILITIES,
 )

@@ -23,3 +23,8 @@ def fixed(fact: str) -> Source:
 def service(fact: str) -> Source:
     """A fact about the Jobs service and the chart that reads it."""
     return Source("NeMo Platform Jobs API v2, PUT and GET of a task", fact)
+
+
+def jobs(fact: str) -> Source:
+    """A fact about what a Jobs service promises to those who report to it."""
+    return Source("NeMo Platform Jobs API v2, tasks; pull request 1264, fix(rl): GRPO training metrics", fact)
