@@ -1,0 +1,173 @@
+"""A vLLM engine behind the methods of an engine: prefill, score, generate, refit."""
+
+from __future__ import annotations
+
+import gc
+import os
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors.torch import load, save
+from vllm import LLM, SamplingParams
+
+from impl.numerics.answers import Prefill, Sample
+from impl.numerics.torch_engine import EngineStateError
+from impl.numerics.vllm.checkpoint import MAX_MODEL_LEN
+from impl.numerics.vllm.plain_weights import plain_weights
+from impl.numerics.vllm.worker import HeadWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from impl.numerics.vllm.body import Body
+
+WORKER_EXTENSION = f"{HeadWorker.__module__}.{HeadWorker.__qualname__}"
+
+IN_PROCESS = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_LOGGING_LEVEL": "ERROR",
+}
+"""Environment of small engines inside this process: seconds to start instead of a minute."""
+
+
+def small_engine(body: Body) -> dict[str, Any]:
+    """Options under which a tiny model starts fast, on CPU and on a GPU."""
+    return {
+        "enforce_eager": True,
+        "skip_tokenizer_init": True,
+        "dtype": "bfloat16",
+        "max_num_seqs": 8,
+        "max_model_len": MAX_MODEL_LEN,
+        "block_size": 32,
+        "kv_cache_memory_bytes": 1 << 25,
+        "enable_prefix_caching": body.prefix_caching,
+        "disable_log_stats": True,
+        "seed": 0,
+        "worker_extension_cls": WORKER_EXTENSION,
+    }
+
+
+class VllmEngine:
+    """One live engine.
+
+    Attributes:
+        llm: vLLM's own object.
+        body: the model's architecture.
+    """
+
+    def __init__(self, body: Body, folder: Path, *, plain: bool = False, **options: Any) -> None:
+        """Start on a checkpoint folder.
+
+        Args:
+            body: the model's architecture.
+            folder: as `impl.numerics.vllm.checkpoint.write_folder` writes it.
+            plain: see `plain_weights`; only for an engine inside this process.
+            options: vLLM's own, over those of `small_engine`; ``load_format="dummy"`` starts on dummy weights.
+        """
+        self.body = body
+        with plain_weights() if plain else nullcontext():
+            self.llm = LLM(model=str(folder), **{**small_engine(body), **options})
+
+    def parameters(self) -> dict[str, str]:
+        """Names and dtypes of the first rank's parameters, as vLLM calls them."""
+        return dict(self._call("rlc_parameters")[0])
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """The state dict under Hugging Face names, as fp32 arrays without padding rows.
+
+        Raises:
+            EngineStateError: vLLM holds some of them only packed.
+        """
+        held = load(self._call("rlc_state")[0])
+        if gone := [name for name, tensor in held.items() if not tensor.numel()]:
+            raise EngineStateError(
+                f"vLLM packed {len(gone)} weights for this CPU and let them go, {gone[0]} among them: start the "
+                f"engine with plain=True to read its weights"
+            )
+        state = self.body.to_hugging_face(held)
+        return {name: tensor.float().numpy() for name, tensor in state.items()}
+
+    def matmul_flags(self) -> dict[str, str]:
+        """Precision settings of every worker's process."""
+        flags = self._call("rlc_matmul_flags")
+        return {f"rank{rank}.{name}": value for rank, found in enumerate(flags) for name, value in found.items()}
+
+    def prefill(self, tokens: Sequence[int]) -> Prefill:
+        """One forward over a sequence."""
+        self._call("rlc_record")
+        logprobs = self.score([tokens])[0]
+        recorded = load(self._call("rlc_recorded")[0])
+        hidden, logits = recorded["hidden"], recorded["logits"]
+        return Prefill(
+            hidden.float().numpy(), logits.float().numpy(), str(logits.dtype).removeprefix("torch."), logprobs
+        )
+
+    def score(self, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
+        """Log probabilities of ``tokens[1:]`` of each sequence, as one batch of prompts."""
+        sampling = SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0, detokenize=False)
+        answers = self._generate(sequences, [sampling] * len(sequences))
+        return [
+            np.array([entry[t].logprob for entry, t in zip(answer.prompt_logprobs[1:], tokens[1:], strict=True)])
+            for answer, tokens in zip(answers, sequences, strict=True)
+        ]
+
+    def generate(self, prompts: Sequence[Sequence[int]], *, max_tokens: int, seed: int) -> list[Sample]:
+        """Sample ``max_tokens`` after each prompt at temperature 1, the n-th with ``seed + n``."""
+        sampling = [
+            SamplingParams(
+                max_tokens=max_tokens, temperature=1.0, seed=seed + n, logprobs=0, ignore_eos=True, detokenize=False
+            )
+            for n in range(len(prompts))
+        ]
+        completions = [answer.outputs[0] for answer in self._generate(prompts, sampling)]
+        return [
+            Sample(
+                tuple(c.token_ids),
+                tuple(entry[token].logprob for entry, token in zip(c.logprobs, c.token_ids, strict=True)),
+            )
+            for c in completions
+        ]
+
+    def refit(
+        self,
+        weights: Mapping[str, NDArray[np.float32]],
+        *,
+        transport: str,
+        order: Sequence[str] = (),
+        between: Callable[[], None] | None = None,
+    ) -> None:
+        """Take new weights through vLLM's ``reload_weights``."""
+        del transport, order, between
+        state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
+        self._call("rlc_load", save(state))
+        self.llm.reset_prefix_cache()
+
+    def close(self) -> None:
+        """Stop the engine and its processes, and give its memory back."""
+        self.llm.llm_engine.engine_core.shutdown()
+        del self.llm
+        gc.collect()
+
+    def _generate(self, prompts: Sequence[Sequence[int]], sampling: Sequence[SamplingParams]) -> list[Any]:
+        for tokens in prompts:
+            if not tokens or not 0 <= min(tokens) <= max(tokens) < self.body.vocab:
+                raise ValueError(f"a request needs tokens, with ids in [0, {self.body.vocab})")
+        inputs = [{"prompt_token_ids": list(tokens)} for tokens in prompts]
+        answers: list[Any] = self.llm.generate(inputs, list(sampling), use_tqdm=False)
+        return answers
+
+    def _call(self, method: str, *arguments: Any) -> list[Any]:
+        return list(self.llm.collective_rpc(method, args=arguments))
+
+
+def run_in_process() -> None:
+    """Set `IN_PROCESS` for this process, where the caller has not set them."""
+    for name, value in IN_PROCESS.items():
+        os.environ.setdefault(name, value)
