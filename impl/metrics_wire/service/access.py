@@ -13,9 +13,20 @@ from starlette.datastructures import Headers
 from impl.metrics_wire.service.errors import refusal
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _CHALLENGE = 'Bearer, Basic realm="jobs", charset="UTF-8"'
+
+
+def document_token(app: FastAPI) -> None:
+    """Let the OpenAPI document of an application say that every route asks for the token, and how it is given."""
+    document = app.openapi()
+    document["components"]["securitySchemes"] = {
+        "bearer": {"type": "http", "scheme": "bearer"},
+        "basic": {"type": "http", "scheme": "basic", "description": "Any user name; the token is the password"},
+    }
+    document["security"] = [{"bearer": []}, {"basic": []}]
 
 
 class TokenRequired:

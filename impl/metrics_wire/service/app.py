@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from impl.metrics_wire.service.access import TokenRequired
+from impl.metrics_wire.service.access import TokenRequired, document_token
 from impl.metrics_wire.service.commits import commits_of
 from impl.metrics_wire.service.database import open_database
 from impl.metrics_wire.service.errors import add_error_handlers
+from impl.metrics_wire.service.overview import overview_routes
 from impl.metrics_wire.service.page import page_routes
 from impl.metrics_wire.service.routes import task_routes
 
@@ -46,13 +47,11 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.include_router(task_routes(engine, commits, settings))
-
-    @app.get("/healthz", include_in_schema=False)
-    def healthz() -> dict[str, str]:
-        return {"status": "ok"}
+    app.include_router(overview_routes(engine, settings))
 
     app.include_router(page_routes(engine))
     add_error_handlers(app)
     if settings.token is not None:
         app.add_middleware(TokenRequired, token=settings.token)
+        document_token(app)
     return app

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from impl.metrics_wire.service.schemas import ListedTask, TaskList
+from impl.metrics_wire.service.schemas import ListedTask
 from impl.metrics_wire.service.tables import PointRow, SeriesRow, TaskRow
 
 if TYPE_CHECKING:
@@ -82,36 +81,12 @@ def list_json(connection: Connection, workspace: str | None = None, job: str | N
     """
     asked = {"workspace": workspace, "job": job}
     where = [getattr(TaskRow, name) == value for name, value in asked.items() if value is not None]
-    listing = select(*TaskRow.__table__.c).where(*where).order_by(TaskRow.updated_at.desc(), TaskRow.id.desc())
-    return TaskList(tasks=[_listed(row) for row in connection.execute(listing)]).model_dump_json()
-
-
-def etag_of(text: str) -> str:
-    """An entity tag of an answer, made from the answer itself."""
-    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
-
-
-def _listed(row: Row[Any]) -> ListedTask:
-    snapshot = json.loads(row.status_details)
-    return ListedTask(
-        workspace=row.workspace,
-        job=row.job,
-        step=row.step,
-        task=row.task,
-        status=row.status,
-        phase=_known(snapshot.get("phase"), str),
-        train_step=_known(snapshot.get("step"), int),
-        max_steps=_known(snapshot.get("max_steps"), int),
-        percentage_done=_known(snapshot.get("percentage_done"), int, float),
-        revision=row.revision,
-        created_at=_time(row.created_at),
-        updated_at=_time(row.updated_at),
-    )
-
-
-def _known(value: Any, *types: type) -> Any:
-    """The value, ``None`` if a snapshot has something else in its place."""
-    return value if type(value) in types else None
+    columns = [getattr(TaskRow, name) for name in ListedTask.model_fields]
+    listing = select(*columns).where(*where).order_by(TaskRow.updated_at.desc(), TaskRow.id.desc())
+    tasks = [row._asdict() for row in connection.execute(listing)]
+    for task in tasks:
+        task |= {name: _time(task[name]) for name in ("created_at", "updated_at")}
+    return json.dumps({"tasks": tasks})
 
 
 def _time(microseconds: int) -> str:

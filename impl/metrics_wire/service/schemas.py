@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType, TypedDict
 
@@ -49,10 +49,17 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
+def _whole_number(value: object) -> object:
+    # JSON Schema counts 1.0 as an integer, and so does the document that is served.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Step = Annotated[int, Field(ge=0, le=MAX_STEP), BeforeValidator(_whole_number)]
+Epoch = Annotated[int, Field(ge=1, le=MAX_STEP), BeforeValidator(_whole_number)]
 Number = Annotated[int | float, PlainValidator(_number), WithJsonSchema(_NUMBER_SCHEMA)]
 
-_Known = TypeAliasType("_Known", "str | bool | Number | list[_Known] | dict[str, _Known]")
-_AnyJson = TypeAliasType("_AnyJson", "str | bool | Number | list[_AnyJson] | dict[str, _AnyJson] | None")
+ObservedJson = TypeAliasType("ObservedJson", "str | bool | Number | list[ObservedJson] | dict[str, ObservedJson]")
+Json = TypeAliasType("Json", "str | bool | Number | list[Json] | dict[str, Json] | None")
 
 
 def _checked(*, null: bool) -> Callable[[object], object]:
@@ -76,8 +83,8 @@ def _check(value: object, *, null: bool, where: str, depth: int) -> None:
             _check(inner, null=null, where=f"{where}.{name}", depth=depth + 1)
 
 
-Observed = Annotated[Any, PlainValidator(_checked(null=False), json_schema_input_type=_Known)]
-AnyJson = Annotated[Any, PlainValidator(_checked(null=True), json_schema_input_type=_AnyJson)]
+Observed = Annotated[Any, PlainValidator(_checked(null=False), json_schema_input_type=ObservedJson)]
+AnyJson = Annotated[Any, PlainValidator(_checked(null=True), json_schema_input_type=Json)]
 
 SeriesName = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 
@@ -87,8 +94,8 @@ class Point(TypedDict):
 
     __pydantic_config__ = ConfigDict(strict=True, extra="forbid")  # type: ignore[misc]  # as pydantic wants it
 
-    step: Annotated[int, Field(ge=0, le=MAX_STEP)]
-    epoch: Annotated[int, Field(ge=1, le=MAX_STEP)]
+    step: Step
+    epoch: Epoch
     value: Number
 
 
@@ -210,6 +217,14 @@ class TaskList(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tasks: list[ListedTask]
+
+
+class Health(BaseModel):
+    """The service and its database answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Literal["ok"]
 
 
 class Refusal(BaseModel):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from impl.metrics_wire.service.progress import progress
 from impl.metrics_wire.service.settings import Rule
 from impl.metrics_wire.service.tables import PointRow, SeriesRow, TaskRow
 
@@ -61,7 +62,7 @@ def update_task(connection: Connection, key: TaskKey, sent: TaskUpdate, rule: Ru
         snapshot = dict(sent.status_details.model_extra or {})
         if rule is Rule.MERGE:
             snapshot = json.loads(row.status_details) | snapshot
-        values["status_details"] = json.dumps(snapshot)
+        values |= {"status_details": json.dumps(snapshot), **progress(snapshot)}
         if "metrics" in sent.status_details.model_fields_set:
             _replace_series(connection, row.id, sent.status_details.metrics)
             values["has_written_series"] = True

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, ForeignKey, Integer, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Boolean, Float, ForeignKey, Integer, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 ID_LENGTH = 128
+PHASE_LENGTH = 64
 
 
 class Base(DeclarativeBase):
@@ -16,7 +17,7 @@ class TaskRow(Base):
     """A task, without its series.
 
     ``has_written_series`` tells whether an update has sent ``metrics`` that no later one has dropped. Times are
-    microseconds since the epoch, in UTC.
+    microseconds since the epoch, in UTC. The columns from ``phase`` on repeat what the snapshot says, for the list.
     """
 
     __tablename__ = "tasks"
@@ -35,6 +36,10 @@ class TaskRow(Base):
     revision: Mapped[int] = mapped_column(BigInteger)
     created_at: Mapped[int] = mapped_column(BigInteger)
     updated_at: Mapped[int] = mapped_column(BigInteger, index=True)
+    phase: Mapped[str | None] = mapped_column(String(PHASE_LENGTH))
+    train_step: Mapped[int | None] = mapped_column(BigInteger)
+    max_steps: Mapped[int | None] = mapped_column(BigInteger)
+    percentage_done: Mapped[float | None] = mapped_column(Float)
 
 
 class SeriesRow(Base):
