@@ -5,6 +5,7 @@ The modules of ``processes`` are importable for the tests of this room.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -19,7 +20,11 @@ from impl.metrics_wire.reporter import JobsServiceProgressReporter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from chromium import Chromium
     from postgresql import PostgreSQL
+    from task_page import TaskPage
+
+    from impl.metrics_wire.service.adapter import ServiceAdapter
 
 sys.path.insert(0, str(Path(__file__).parent / "processes"))
 
@@ -40,6 +45,39 @@ def postgresql() -> Iterator[PostgreSQL]:
         not_here("postgresql", MISSING)
     with PostgreSQL() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Chromium]:
+    """A headless Chromium."""
+    if importlib.util.find_spec("selenium") is None:
+        not_here("browser", "selenium is missing: install the dependency group test")
+    from chromium import MISSING, Chromium, programs  # noqa: PLC0415 - importable since this file ran
+
+    if programs() is None:
+        not_here("browser", MISSING)
+    with Chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def page_of(browser: Chromium) -> Callable[[ServiceAdapter, str], TaskPage]:
+    """The page of a job's only task."""
+    from task_page import TaskPage  # noqa: PLC0415 - importable since this file ran
+
+    def of(service: ServiceAdapter, job: str) -> TaskPage:
+        path = f"/apis/jobs/v2/workspaces/research/jobs/{job}/steps/train/tasks/main"
+        return TaskPage(browser, service.base_url + path)
+
+    return of
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path) -> Path:
+    """Where pictures are kept: in the folder that ``CONTRACTS_ARTEFACTS`` names, else in one of pytest's."""
+    folder = Path(os.environ.get("CONTRACTS_ARTEFACTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(params=["replace", "merge", "append"])

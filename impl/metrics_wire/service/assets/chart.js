@@ -57,7 +57,7 @@ export class Panel {
     const width = this.element.clientWidth - 2 * parseFloat(getComputedStyle(this.element).paddingLeft);
     if (!(width > 0)) return;
     const [low, high] = padded(this.series.flatMap(({ points }) => points.map(({ value }) => value)));
-    const marked = ticks(low, high, 4);
+    const marked = ticks(low, high, 5);
     const labels = marked.values.map((value) => tickLabel(value, marked.step));
     const left = 10 + Math.ceil(LETTER * Math.max(...labels.map(({ length }) => length)));
     this.x = scale(...this.domain, left, width - RIGHT);
@@ -137,16 +137,16 @@ export class Panel {
     const elements = [];
     values.forEach((value, index) => {
       const y = pixels(this.y(value));
-      elements.push(svg("path", { d: `M${left} ${y}H${width - RIGHT}` }));
-      elements.push(svg("text", { x: left - 6, y, class: "y", "data-value": value }, labels[index]));
+      elements.push(svg("path", { d: `M${left} ${y}H${width - RIGHT}`, class: "y", "data-value": value }));
+      elements.push(svg("text", { x: left - 6, y, class: "y" }, labels[index]));
     });
     const across = ticks(...this.domain, Math.max(2, Math.floor((width - left) / 70)), 1);
     for (const value of across.values) {
       const text = tickLabel(value, across.step);
       // The last label would be cut off where its half does not fit into the margin.
       const x = Math.min(this.x(value), width - (LETTER * text.length) / 2);
-      elements.push(svg("path", { d: `M${pixels(this.x(value))} ${floor}v4` }));
-      elements.push(svg("text", { x: pixels(x), y: floor + 16, class: "x", "data-value": value }, text));
+      elements.push(svg("path", { d: `M${pixels(this.x(value))} ${floor}v4`, class: "x", "data-value": value }));
+      elements.push(svg("text", { x: pixels(x), y: floor + 16, class: "x" }, text));
     }
     elements.push(svg("path", { class: "base", d: `M${left} ${floor}H${width - RIGHT}` }));
     this.grid.replaceChildren(...elements);

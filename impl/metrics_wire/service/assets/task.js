@@ -47,11 +47,12 @@ function tell(task) {
   const updated = html("div", {}, html("dt", {}, "updated"), html("dd", {}, html("time", { datetime: task.updated_at })));
   by("facts").replaceChildren(...entries, updated);
   tellTimes(by("facts"));
-  said(by("message"), details.message);
+  const failure = task.error_details?.message;
+  said(by("message"), details.message === failure ? "" : details.message);
   const [what, stack] = by("error").children;
   // The service keeps what an earlier try has failed with.
   by("error").hidden = task.status !== "error" || !(task.error_details || task.error_stack);
-  said(what, task.error_details?.message ?? (task.error_details && JSON.stringify(task.error_details)));
+  said(what, failure ?? (task.error_details && JSON.stringify(task.error_details)));
   said(stack, task.error_stack);
 }
 
@@ -96,17 +97,18 @@ function place(name, elements) {
     sections.set(name, html("section", {}, html("h2", {}, name), html("div", { class: "panels" })));
     live.append(...SECTIONS.filter((each) => sections.has(each)).map((each) => sections.get(each)));
   }
+  setAttribute(sections.get(name), "class", elements.length === 1 ? "single" : "several");
   const around = sections.get(name).lastElementChild;
   // Only where something is new: an element that is moved loses its focus.
   if (elements.some((element, index) => around.children[index] !== element)) around.append(...elements);
 }
 
 function of(done, all) {
-  return all === undefined || done === undefined ? done : `${done} of ${all}`;
+  return typeof done === "number" && typeof all === "number" ? `${done} of ${all}` : done;
 }
 
 function best({ best_val_loss: loss, best_val_step: step }) {
-  return typeof loss === "number" ? `${shortLabel(loss)} at step ${step}` : undefined;
+  return typeof loss === "number" && typeof step === "number" ? `${shortLabel(loss)} at step ${step}` : undefined;
 }
 
 function said(element, text) {
