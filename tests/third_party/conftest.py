@@ -1,7 +1,7 @@
 """Implementations of others, held to the contracts: adapters in the folder beside this file, a test module each.
 
-A module names what it needs in ``pytestmark = pytest.mark.third_party("package", ...)``. Where that is not installed its
-tests are skipped; with ``CONTRACTS_REQUIRE=third-party``, as in the tox env of that name, the run fails instead.
+A module names what it needs in ``pytestmark = pytest.mark.third_party("package", ...)``. Where that is not installed
+its tests are skipped; with ``CONTRACTS_REQUIRE=third-party``, as in the tox env, the run fails instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(lacking)}, as in tox -e third-party"))
     if missing and "third-party" in os.environ.get("CONTRACTS_REQUIRE", "").split(","):
         pytest.exit(
-            f"third-party implementations were asked for (CONTRACTS_REQUIRE=third-party) and {', '.join(sorted(missing))} "
-            "cannot be imported, so their tests would skip: install the dependency group 'third-party', as tox does",
+            "third-party implementations were asked for (CONTRACTS_REQUIRE=third-party), and their tests would skip: "
+            f"{', '.join(sorted(missing))} cannot be imported; install the dependency group 'third-party', as tox does",
             returncode=1,
         )
