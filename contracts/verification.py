@@ -187,7 +187,7 @@ def _hold(target: Target, check: Check[Any], profile: str, case: object) -> tupl
             outcome, message = Outcome.FAILED, error.message
         case CheckCrashed():
             outcome, message = Outcome.ERROR, str(error).partition("\n")[0]
-    shown = outcome in {Outcome.FAILED, Outcome.ERROR}
+    shown = outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.KNOWN}
     # A known failure is strict at every level: what it says must be true.
     level = Level.MUST if promised and outcome is Outcome.FAILED else check.level
     result = Result(

@@ -71,15 +71,14 @@ def finish(whole: Report, *, html: Path | None) -> NoReturn:
 
 
 def _asides(whole: Report) -> Iterator[str]:
-    counts = whole.counts
-    if whole.header.command == "run":
-        if counts[Outcome.ERROR]:
-            yield f"{counts[Outcome.ERROR]} errors: the adapter or the harness broke, so these checks say nothing"
-        should = sum(result.outcome is Outcome.FAILED and result.level == "SHOULD" for result in whole.results)
-        if should:
-            yield f"{should} of the failed checks are SHOULD and do not fail the run"
-    elif counts["held"] or counts["refused"] or counts["skipped"]:
+    if whole.outcomes[Outcome.ERROR]:
+        yield f"{whole.outcomes[Outcome.ERROR]} errors: the adapter or the harness broke, so these checks say nothing"
+    should = sum(result.outcome is Outcome.FAILED and result.level == "SHOULD" for result in whole.results)
+    if should:
+        yield f"{should} of the failed checks are SHOULD and do not fail the run"
+    proofs = whole.proofs
+    if proofs["held"] or proofs["refused"] or proofs["skipped"]:
         yield (
-            f"controls: {counts['held']} held, {counts['refused']} refused; "
-            f"{counts['skipped']} not tried, since the adapter does not declare what their checks need"
+            f"controls: {proofs['held']} held, {proofs['refused']} refused; "
+            f"{proofs['skipped']} not tried, since the adapter does not declare what their checks need"
         )

@@ -16,7 +16,9 @@ from contracts.report.stream import ReportError, TruncatedReportError, read, sch
 
 
 def report(
-    files: Annotated[list[Path] | None, typer.Argument(help="Reports to view; several are combined.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Reports to view, or folders of them; several are combined.")
+    ] = None,
     *,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page here.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write Markdown here.")] = None,
@@ -30,7 +32,7 @@ def report(
     if not files:
         end("name at least one report", ExitCode.USAGE)
     try:
-        whole = combined(map(read, files))
+        whole = combined(map(read, _each(files)))
     except TruncatedReportError as error:
         end(str(error), ExitCode.INCOMPLETE)
     except ReportError as error:
@@ -45,3 +47,13 @@ def report(
 
             badge.write_text(as_badge(whole), encoding="utf-8")
     finish(whole, html=html)
+
+
+def _each(files: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in files:
+        inside = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+        if not inside:
+            end(f"there is no report, no .jsonl, in {path}", ExitCode.USAGE)
+        found += inside
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from contracts.level import Level
@@ -21,14 +22,20 @@ _COLOURS = {
 
 
 def as_badge(report: Report) -> str:
-    """JSON such as ``{"label": "contracts", "message": "MUST 12/12", ...}``; mutants are shown as killed of tried."""
-    if report.header.command == "mutants":
-        counts = report.counts
-        tried = counts["killed"] + counts["survived"] + counts["inconclusive"]
-        message = f"mutants {counts['killed']}/{tried}"
-    else:
-        must = [result for result in report.results if result.level == Level.MUST]
-        ran = [result for result in must if result.outcome is not Outcome.SKIPPED]
-        message = f"MUST {sum(result.outcome is Outcome.PASSED for result in ran)}/{len(ran)}"
+    """JSON such as ``{"label": "contracts", "message": "MUST 41/41", ...}``.
+
+    Only a MUST counts: how many hold of those that ran, how many of the others are known failures, and how many mutants
+    were killed of those tried.
+    """
+    parts = []
+    if report.holds("run"):
+        must = Counter(result.outcome for result in report.results if result.level == Level.MUST)
+        parts.append(f"MUST {must[Outcome.PASSED]}/{must.total() - must[Outcome.SKIPPED]}")
+        if must[Outcome.KNOWN]:
+            parts.append(f"{must[Outcome.KNOWN]} known")
+    if report.holds("mutants"):
+        proofs = report.proofs
+        tried = proofs["killed"] + proofs["survived"] + proofs["inconclusive"]
+        parts.append(f"mutants {proofs['killed']}/{tried}")
     colour = _COLOURS[report.exit_code]
-    return json.dumps({"schemaVersion": 1, "label": "contracts", "message": message, "color": colour})
+    return json.dumps({"schemaVersion": 1, "label": "contracts", "message": ", ".join(parts), "color": colour})

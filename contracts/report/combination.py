@@ -12,46 +12,59 @@ from contracts.report.stream import DuplicateResultError, InconsistentReportErro
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_SAME = ("command", "package", "profile")
-
 
 def combined(reports: Iterable[Report]) -> Report:
-    """One report of several runs of the same command.
+    """One report of several, of checks, of mutants, or of both.
 
-    An adapter may be in several of them with different checks. Where the environments differ, all are named.
+    An adapter may be in several of them with different checks. Where environments or profiles differ, the header names
+    all of them, and `Report.runs` says which run had which.
 
     Raises:
         ValueError: If there is no report.
-        InconsistentReportError: If the runs, the contracts' versions, or what is said of one adapter differ.
+        InconsistentReportError: If the packages, the contracts' versions, or what is said of one adapter differ.
         DuplicateResultError: If two hold the same check, or the same mutant, of one adapter.
     """
     every = list(reports)
     if not every:
         raise ValueError("there is no report to combine")
     for report in every:
-        for name in _SAME:
-            _agree(name, getattr(every[0].header, name), getattr(report.header, name))
+        _agree("the version of rl-contracts", every[0].header.package, report.header.package)
     whole = Report(
         replace(
             every[0].header,
+            command=" and ".join(name for name in ("run", "mutants") if any(report.holds(name) for report in every)),
+            profile=", ".join(dict.fromkeys(report.header.profile for report in every)),
             started=min(report.header.started for report in every),
             environment=_environments([report.header.environment for report in every]),
             subjects=_subjects([subject for report in every for subject in report.header.subjects]),
-        )
+        ),
+        parts=[header for report in every for header in report.runs],
     )
     for report in every:
         known = {check.id for check in whole.checks}
         whole.checks += [check for check in report.checks if check.id not in known]
         whole.results += report.results
         whole.mutants += report.mutants
-    seen = set()
-    records: list[Result | MutantRecord] = [*whole.results, *whole.mutants]
-    for record in records:
-        if record.key in seen:
-            raise DuplicateResultError(f"two of the reports hold {record.key[2]} of {record.subject}")
-        seen.add(record.key)
+    _refuse_duplicates(every)
     whole.footer = Footer(counts=whole.counts)
     return whole
+
+
+def _refuse_duplicates(every: Sequence[Report]) -> None:
+    seen: dict[tuple[str, str, str], Report] = {}
+    for report in every:
+        records: list[Result | MutantRecord] = [*report.results, *report.mutants]
+        for record in records:
+            first = seen.setdefault(record.key, report)
+            if first is not report:
+                raise DuplicateResultError(
+                    f"two of the reports hold {record.key[2]} of {record.subject}: {_named(first)} and "
+                    f"{_named(report)}; leave one of them out, or give one of the adapters another name"
+                )
+
+
+def _named(report: Report) -> str:
+    return report.origin or f"the one of {report.header.started}"
 
 
 def _agree(name: str, one: object, other: object) -> None:

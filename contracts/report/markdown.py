@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 
 from contracts.report.matrix import matrices
 from contracts.report.records import Outcome
+from contracts.report.summary import standings
 
 if TYPE_CHECKING:
     from contracts.report.report import Report
@@ -19,29 +21,43 @@ _MARKS = {
     "refused": "**REFUSED**",
     "inconclusive": "**INCONCLUSIVE**",
 }
+_FOLD, _UNFOLD = "<details>", "</details>"
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 
 
 def as_markdown(report: Report) -> str:
-    """Totals, one table per contract, and every failure in full."""
+    """Totals, where each adapter stands, every failure in full, and one table per contract, folded."""
     lines = [f"## {report.totals}", ""]
+    columns = ["contract", "adapter", "MUST", "SHOULD", "known", "skipped", "errors", "killed"]
+    lines += [_row(columns), _row(["---"] * len(columns))]
+    for standing in standings(report):
+        counts = (standing.known, standing.skipped, standing.errors)
+        words = [standing.contract, standing.subject, standing.must, standing.should]
+        lines.append(_row([*map(_literal, words), *(str(count or "") for count in counts), standing.killed]))
+    lines.append("")
+    for result in report.results:
+        if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
+            lines += [f"### {result.check} on {_literal(result.subject)}", "", *_block(result.failure), ""]
+    for mutant in report.mutants:
+        if mutant.proof not in {"killed", "held", "skipped"}:
+            heading = f"### {mutant.mutant} {mutant.proof} on {_literal(mutant.subject)}"
+            lines += [heading, "", *_block(mutant.reason), ""]
+    known = [result for result in report.results if result.outcome is Outcome.KNOWN]
+    if known:
+        lines += ["### Known failures", ""]
+        lines += [f"- {result.check} on {_literal(result.subject)}: {_literal(result.message)}" for result in known]
+        lines.append("")
     for matrix in matrices(report):
         headings = ["id", matrix.kind, matrix.text, *map(_literal, matrix.subjects)]
-        lines += [f"### {_literal(matrix.contract)}", "", _row(headings), _row(["---"] * len(headings))]
+        lines += [_FOLD, f"<summary>{html.escape(matrix.contract)}</summary>", ""]
+        lines += [_row(headings), _row(["---"] * len(headings))]
         lines += [
             _row(
                 [row.id, row.kind, _literal(row.text), *(_MARKS.get(cell.verdict, cell.verdict) for cell in row.cells)]
             )
             for row in matrix.rows
         ]
-        lines.append("")
-    for result in report.results:
-        if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
-            lines += [f"### {result.check} on {_literal(result.subject)}", "", *_block(result.failure), ""]
-    for mutant in report.mutants:
-        if mutant.proof not in {"killed", "held"}:
-            heading = f"### {mutant.mutant} {mutant.proof} on {_literal(mutant.subject)}"
-            lines += [heading, "", *_block(mutant.reason), ""]
+        lines += ["", _UNFOLD, ""]
     return "\n".join(lines)
 
 

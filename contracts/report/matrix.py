@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from contracts.report.records import MutantRecord, Result, Subject
     from contracts.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One outcome or proof, and the line that explains it."""
+    """One outcome or proof, the line that explains it, and the key of the record it was read from."""
 
     verdict: str
     message: str = ""
+    key: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,11 @@ class Row:
     text: str
     cells: tuple[Cell, ...]
 
+    @property
+    def clean(self) -> bool:
+        """Whether nothing in the row needs a look."""
+        return all(cell.verdict in {"passed", "killed", "held", "skipped"} for cell in self.cells)
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
@@ -35,7 +44,7 @@ class Matrix:
         contract: Name and version of the contract.
         kind: Heading of each row's ``kind``.
         text: Heading of each row's ``text``.
-        subjects: Names of the adapters, one per column.
+        subjects: Names of the adapters that were held, or tried, one per column.
         rows: The checks, or the mutants.
     """
 
@@ -61,18 +70,25 @@ def matrices(report: Report) -> list[Matrix]:
     found = []
     for contract in dict.fromkeys(subject.contract for subject in report.header.subjects):
         subjects = [subject for subject in report.header.subjects if subject.contract == contract]
-        names = tuple(subject.name for subject in subjects)
         title = f"{contract} {subjects[0].contract_version}"
+        names = _names(subjects, [result for result in report.results if result.contract == contract])
         if rows := _checks(report, contract, names):
             found.append(Matrix(title, "level", "claim", names, rows))
+        names = _names(subjects, [mutant for mutant in report.mutants if mutant.contract == contract])
         if rows := _mutants(report, contract, names):
             found.append(Matrix(f"{title}: mutants", "killed by", "defect", names, rows))
     return found
 
 
+def _names(subjects: Iterable[Subject], records: Iterable[Result | MutantRecord]) -> tuple[str, ...]:
+    """Those of the adapters that a record is about, in the report's order."""
+    found = {record.subject for record in records}
+    return tuple(subject.name for subject in subjects if subject.name in found)
+
+
 def _checks(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row, ...]:
     cells = {
-        (result.check, result.subject): Cell(result.outcome, result.message)
+        (result.check, result.subject): Cell(result.outcome, result.message, result.key)
         for result in report.results
         if result.contract == contract
     }
@@ -91,7 +107,7 @@ def _checks(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row,
 
 def _mutants(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row, ...]:
     records = [record for record in report.mutants if record.contract == contract]
-    cells = {(record.mutant, record.subject): Cell(record.proof, record.reason) for record in records}
+    cells = {(record.mutant, record.subject): Cell(record.proof, record.reason, record.key) for record in records}
     first = {record.mutant: record for record in reversed(records)}
     return tuple(
         Row(

@@ -83,7 +83,7 @@ class Recorder:
                 outcome=outcome,
                 seconds=round(report.duration, 4),
                 message=report.wasxfail if outcome is Outcome.KNOWN else line,
-                failure=shown if outcome in {Outcome.FAILED, Outcome.ERROR} else "",
+                failure=shown if outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.KNOWN} else "",
                 case=error.case_json if isinstance(error, ContractFailure) else None,
             )
         )

@@ -89,7 +89,7 @@ class Result:
 
     Attributes:
         message: One line: the failure's headline, or why the check was skipped or is known to fail.
-        failure: The whole text of the failure or error, empty where there is none.
+        failure: The whole text of the failure, known or not, or of the error; empty where there is none.
         case: The case of the failure as ``--case`` takes it, ``None`` where there is none.
     """
 

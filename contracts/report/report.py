@@ -36,6 +36,8 @@ class Report:
         mutants: What trying each mutant showed.
         footer: The counts, ``None`` until the run is complete.
         raised: The failures and errors themselves, where the run happened in this process.
+        origin: The file it was read from, empty where it was read from none.
+        parts: The headers of the reports that it was combined from, empty where it was not combined.
     """
 
     header: Header
@@ -44,6 +46,8 @@ class Report:
     mutants: list[MutantRecord] = field(default_factory=list)
     footer: Footer | None = None
     raised: list[Exception] = field(default_factory=list)
+    origin: str = ""
+    parts: list[Header] = field(default_factory=list)
 
     def add(self, record: Record) -> None:
         """Take one more record."""
@@ -60,18 +64,41 @@ class Report:
                 self.footer = record
 
     @property
+    def runs(self) -> list[Header]:
+        """The header of every run behind it."""
+        return self.parts or [self.header]
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Number of results per outcome, zeros included."""
+        found = Counter(result.outcome.value for result in self.results)
+        return {outcome.value: found[outcome.value] for outcome in Outcome}
+
+    @property
+    def proofs(self) -> dict[str, int]:
+        """Number of mutants and controls per proof, zeros included."""
+        found = Counter(mutant.proof for mutant in self.mutants)
+        return {proof.value: found[proof.value] for proof in Proof}
+
+    @property
     def counts(self) -> dict[str, int]:
-        """Number of results per outcome and of mutants per proof, zeros included."""
-        found = Counter[str](result.outcome.value for result in self.results)
-        found.update(mutant.proof for mutant in self.mutants)
-        names = [proof.value for proof in Proof] if self.header.command == "mutants" else list(Outcome)
-        return {str(name): found[str(name)] for name in names}
+        """What the footer states: `outcomes` of a run, `proofs` of mutants, and of both the sums of equal names."""
+        parts = [part for name, part in (("run", self.outcomes), ("mutants", self.proofs)) if self.holds(name)]
+        return {name: sum(part.get(name, 0) for part in parts) for part in parts for name in part}
+
+    def holds(self, command: str) -> bool:
+        """Whether it is a report of ``run``, or of ``mutants``; one that was combined may be of both."""
+        return command in self.header.command.split(" and ")
 
     @property
     def totals(self) -> str:
         """The one line that every run ends with."""
-        names = ("killed", "survived", "inconclusive") if self.header.command == "mutants" else list(Outcome)[:4]
-        return ", ".join(f"{self.counts[name]} {name}" for name in names)
+        lines = []
+        if self.holds("run"):
+            lines.append(", ".join(f"{self.outcomes[name]} {name}" for name in list(Outcome)[:4]))
+        if self.holds("mutants"):
+            lines.append(", ".join(f"{self.proofs[name]} {name}" for name in list(Proof)[:3]))
+        return "; ".join(lines)
 
     @property
     def expected(self) -> int:
@@ -96,7 +123,7 @@ class Report:
             return ExitCode.ERROR
         if outcomes or proofs & {Proof.SURVIVED, Proof.REFUSED}:
             return ExitCode.FAILED
-        ran = len(self.mutants) if self.header.command == "mutants" else len(self.results)
+        ran = len(self.mutants) + len(self.results)
         if self.footer is None or ran != self.expected or Proof.INCONCLUSIVE in proofs:
             return ExitCode.INCOMPLETE
         return ExitCode.HOLDS

@@ -96,7 +96,7 @@ def read(path: Path) -> Report:
         if report is None:
             if not isinstance(record, Header):
                 raise ReportError(f"{where}: {path} does not begin with a header: it is no report")
-            report = Report(record)
+            report = Report(record, origin=str(path))
         elif report.footer is not None:
             raise ReportError(f"{where}: the report goes on after its footer")
         elif isinstance(record, Header):

@@ -33,9 +33,13 @@ _TEXT_WIDTH = 32
 
 
 def show(report: Report, console: Console) -> None:
-    """Print every table, then the text of each failure and of each mutant that was not killed."""
+    """Print every table, the reasons of known failures, and the text of each failure and each mutant not killed."""
     for matrix in matrices(report):
         console.print(_table(matrix, plain=not console.is_terminal))
+    for result in report.results:
+        if result.outcome is Outcome.KNOWN:
+            line = f"known: {result.check} on {result.subject}: {result.message}"
+            console.print(Text(line, style=_STYLES[result.outcome]), soft_wrap=True)
     for result in report.results:
         if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
             console.print(Text(f"\n{result.subject}: {result.failure}", style=_STYLES[result.outcome]), soft_wrap=True)

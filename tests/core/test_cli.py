@@ -160,6 +160,23 @@ def test_report_of_mutants(call: Call) -> None:
     assert (result.exit_code, last(result)) == (0, "6 killed, 0 survived, 0 inconclusive")
 
 
+def test_a_folder_stands_for_the_reports_in_it(call: Call, tmp_path: Path) -> None:
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    call("run", *adapter("Right"), "--report", "reports/cpu.jsonl")
+    call("run", *adapter("Lacks"), "--report", "reports/gpu.jsonl")
+    call("mutants", *adapter("Right"), "--report", "reports/mutants.jsonl")
+    result = call("report", "reports", "--html", "all.html")
+    assert last(result) == "9 passed, 0 failed, 0 known, 1 skipped; 6 killed, 0 survived, 0 inconclusive"
+    assert result.exit_code == 0
+    assert "toy.echo 1.2: mutants" in (tmp_path / "all.html").read_text("utf-8")
+    twice = call("report", "reports", "reports/gpu.jsonl")
+    assert twice.exit_code == ExitCode.ERROR
+    assert "reports/gpu.jsonl and reports/gpu.jsonl; leave one of them out" in twice.stderr
+    (tmp_path / "empty").mkdir()
+    assert "there is no report, no .jsonl, in empty" in call("report", "empty").stderr
+
+
 def test_the_schema_is_printed(call: Call) -> None:
     assert json.loads(call("report", "--schema").stdout)["$defs"]["footer"]["properties"]["complete"] == {"const": True}
 

@@ -69,22 +69,38 @@ def test_environments_that_differ_are_all_named() -> None:
 
 
 def test_the_same_check_of_one_adapter_twice_is_an_error() -> None:
-    with pytest.raises(DuplicateResultError, match="two of the reports hold TY-102 of right"):
-        combined([held(zoo.Right(), only=["TY-101", "TY-102"]), held(zoo.Right(), only=["TY-102"])])
+    cpu, gpu = held(zoo.Right(), only=["TY-101", "TY-102"]), held(zoo.Right(), only=["TY-102"])
+    cpu.origin, gpu.origin = "cpu.jsonl", "gpu.jsonl"
+    message = "two of the reports hold TY-102 of right: cpu.jsonl and gpu.jsonl; leave one of them out, or give"
+    with pytest.raises(DuplicateResultError, match=message):
+        combined([cpu, gpu])
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"package": "9.9"}, r"package is 0\.1\.0 and 9\.9"),
-        ({"profile": "contracts-deep"}, "profile is contracts-smoke and contracts-deep"),
-        ({"command": "mutants"}, "command is run and mutants"),
-    ],
-    ids=["package", "profile", "command"],
-)
-def test_runs_of_another_kind_cannot_be_combined(fields: dict[str, str], message: str) -> None:
-    with pytest.raises(InconsistentReportError, match=f"reports cannot be combined: {message}"):
-        combined([held(zoo.Right()), with_header(held(zoo.Lacks()), **fields)])
+def test_packages_of_two_versions_cannot_be_combined() -> None:
+    with pytest.raises(InconsistentReportError, match=r"combined: the version of rl-contracts is 0\.1\.0 and 9\.9"):
+        combined([held(zoo.Right()), with_header(held(zoo.Lacks()), package="9.9")])
+
+
+def test_checks_and_mutants_of_several_machines_become_one_report() -> None:
+    gpu = with_header(held(zoo.Hasty()), environment={"torch": "2.13+cu130"}, profile="contracts-deep")
+    whole = combined([held(zoo.Right()), gpu, contracts.verify_mutants(echo, zoo.Right())])
+    assert (whole.header.command, whole.header.profile) == (
+        "run and mutants",
+        "contracts-smoke, contracts-deep, contracts",
+    )
+    assert [run.profile for run in whole.runs] == ["contracts-smoke", "contracts-deep", "contracts"]
+    assert whole.totals == "9 passed, 1 failed, 0 known, 0 skipped; 6 killed, 0 survived, 0 inconclusive"
+    assert whole.exit_code is ExitCode.HOLDS, "what failed is a SHOULD"
+    assert [matrix.contract for matrix in matrices(whole)] == ["toy.echo 1.2", "toy.echo 1.2: mutants"]
+    assert whole.counts["skipped"] == 0
+    assert len(combined([whole, held(zoo.Lacks())]).runs) == 4, "a combination can be combined"
+
+
+@pytest.mark.parametrize("lacking", ["result", "mutant"])
+def test_a_combined_report_that_lacks_a_record_is_incomplete(lacking: str) -> None:
+    whole = combined([held(zoo.Right()), contracts.verify_mutants(echo, zoo.Right())])
+    (whole.results if lacking == "result" else whole.mutants).pop()
+    assert whole.exit_code is ExitCode.INCOMPLETE
 
 
 def test_contract_versions_cannot_be_combined() -> None:

@@ -12,11 +12,12 @@ from rich.console import Console
 from toy_echo import echo
 
 import contracts
-from contracts import Report, Wrapper
+from contracts import KnownFailure, Report, Wrapper
 from contracts.report.badge import as_badge
 from contracts.report.combination import combined
 from contracts.report.html import as_html
 from contracts.report.markdown import as_markdown
+from contracts.report.summary import standings
 from contracts.report.terminal import as_text, show
 
 HOSTILE = "[/red] :smile: [bold]a|b\\|c</td><script>alert('1')</script> `x` *y* _z_ & \"q\" <think>\n# no heading"
@@ -43,6 +44,12 @@ def hostile_report() -> Report:
     report.checks = [replace(check, claim=HOSTILE)]
     report.results = [replace(result, subject=HOSTILE, message=HOSTILE, failure=HOSTILE)]
     return report
+
+
+@pytest.fixture
+def known_report() -> Report:
+    """A run with a known failure."""
+    return contracts.verify(echo, zoo.Rude(), known_failures={"TY-102": KnownFailure("it is rude", issue="toy/echo#1")})
 
 
 @pytest.fixture
@@ -123,8 +130,35 @@ def test_markdown_has_the_totals_a_table_and_every_failure(zoo_report: Report) -
     assert lines[0] == f"## {zoo_report.totals}"
     assert "| id | level | claim | right | wrong | crashes | lacks |" in lines
     assert "| TY-102 | MUST | The echo greets. | pass | **FAIL** | **ERROR** | pass |" in lines
+    assert "| toy.echo 1.2 | wrong | 0/4 | 0/1 |  |  |  |  |" in lines
     assert "### TY-102 on wrong" in lines
     assert "    TY-102 the greeting is wrong" in lines
+    assert lines.count("<details>") == lines.count("</details>") == 1
+
+
+def test_a_known_failure_shows_its_reason_in_every_view(known_report: Report) -> None:
+    reason = "it is rude (toy/echo#1)"
+    assert f"known: TY-102 on rude: {reason}" in as_text(known_report)
+    assert "- TY-102 on rude: it is rude (toy/echo\\#1)" in as_markdown(known_report)
+    page = Page(as_html(known_report))
+    assert f"rude: known: {reason}" in page.attributes["title"]
+    assert f"TY-102 rude: {reason}" in page.text
+    assert "TY-102 the greeting is wrong" in page.text, "what was got and wanted is there too"
+
+
+def test_levels_are_never_mixed_in_a_summary() -> None:
+    rude = contracts.verify(echo, zoo.Rude())
+    hasty, lacks = contracts.verify(echo, zoo.Hasty()), contracts.verify(echo, zoo.Lacks())
+    tried = contracts.verify_mutants(echo, zoo.Rude())
+    lines = [
+        (line.subject, line.must, line.should, line.skipped, line.killed, line.holds)
+        for line in standings(combined([rude, hasty, lacks, tried]))
+    ]
+    assert lines == [
+        ("rude", "3/4", "1/1", 0, "5/6", False),
+        ("hasty", "4/4", "0/1", 0, "", True),
+        ("lacks", "3/3", "1/1", 1, "", True),
+    ]
 
 
 def test_markdown_escapes_what_would_break_a_table_or_become_html(hostile_report: Report) -> None:
@@ -132,7 +166,8 @@ def test_markdown_escapes_what_would_break_a_table_or_become_html(hostile_report
     [row] = [line for line in markdown.splitlines() if line.startswith("| TY-102")]
     cells = re.findall(r"(?:\\.|[^|\\])+", row)
     assert len([cell for cell in cells if cell.strip()]) == 4
-    prose = "\n".join(line for line in markdown.splitlines() if not line.startswith("    "))
+    ours = {"<details>", "</details>", "<summary>toy.echo 1.2</summary>"}
+    prose = "\n".join(line for line in markdown.splitlines() if not line.startswith("    ") and line not in ours)
     assert not re.search(r"(?<!\\)<", prose)
     assert not re.search(r"(?<!\\)`", prose)
     assert "# no heading" not in markdown.splitlines()
@@ -160,8 +195,9 @@ class Page(HTMLParser):
 def test_html_shows_hostile_text_and_does_nothing_with_it(hostile_report: Report) -> None:
     page = Page(as_html(hostile_report))
     assert not {"script", "think"} & set(page.tags)
-    assert set(page.attributes["title"]) == {HOSTILE}
-    assert page.text.count("<script>alert('1')</script>") == 7
+    assert set(page.attributes["title"]) == {HOSTILE, f"{HOSTILE}: failed: {HOSTILE}"}
+    # Of the summary, the run (profile, environment, adapter), the matrix (column, claim), the failure (three times).
+    assert page.text.count("<script>alert('1')</script>") == 9
 
 
 def test_html_loads_nothing_from_elsewhere(zoo_report: Report, unproved: Report) -> None:
@@ -169,7 +205,8 @@ def test_html_loads_nothing_from_elsewhere(zoo_report: Report, unproved: Report)
         html = as_html(report)
         page = Page(html)
         assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & set(page.tags)
-        assert not {"src", "href", "srcset", "style", "onload", "onclick"} & page.attributes.keys()
+        assert not {"src", "srcset", "style", "onload", "onclick"} & page.attributes.keys()
+        assert all(link.startswith("#") for link in page.attributes.get("href", ()))
         assert not re.search(r"https?:|//|@import|url\(", html)
 
 
@@ -178,6 +215,16 @@ def test_html_has_the_totals_and_every_cell(zoo_report: Report) -> None:
     assert f"error {zoo_report.totals}" in " ".join(page.text.split())
     verdicts = [name for name in page.attributes["class"] if name in {"passed", "failed", "error", "skipped"}]
     assert sorted(verdicts) == sorted(result.outcome.value for result in zoo_report.results)
+    assert {link[1:] for link in page.attributes["href"]} <= set(page.attributes["id"])
+    assert len(page.attributes["href"]) == sum(bool(result.failure) for result in zoo_report.results) > 0
+
+
+def test_html_shows_every_mutant_in_the_row_of_its_check() -> None:
+    tried = contracts.verify_mutants(echo, zoo.Right())
+    page = Page(as_html(combined([contracts.verify(echo, zoo.Right()), tried])))
+    chips = [title for title in page.attributes["title"] if title.startswith("TY-") and " on right: " in title]
+    assert len(chips) == len(tried.mutants) == 7
+    assert "TY-C103a held on right: Drifts by half the budget" in chips
 
 
 @pytest.mark.parametrize(
@@ -194,6 +241,12 @@ def test_html_has_the_totals_and_every_cell(zoo_report: Report) -> None:
 def test_the_badge_counts_what_must_hold_and_ran(adapter: zoo.Right, message: str, colour: str) -> None:
     badge = json.loads(as_badge(contracts.verify(echo, adapter)))
     assert badge == {"schemaVersion": 1, "label": "contracts", "message": message, "color": colour}
+
+
+def test_the_badge_tells_known_failures_and_mutants_apart(known_report: Report) -> None:
+    assert json.loads(as_badge(known_report))["message"] == "MUST 3/4, 1 known"
+    both = combined([contracts.verify(echo, zoo.Right()), contracts.verify_mutants(echo, zoo.Right())])
+    assert json.loads(as_badge(both))["message"] == "MUST 4/4, mutants 6/6"
 
 
 def test_the_badge_of_mutants_counts_those_tried(unproved: Report) -> None:
