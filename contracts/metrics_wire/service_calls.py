@@ -138,7 +138,8 @@ def _as_call(case: Any, own: bool) -> ApiCall:  # noqa: FBT001 - drawn
     return ApiCall(
         method=case.operation.method.upper(),
         route=case.operation.path,
-        ids=() if own else tuple(quote(str(parameters.get(place, "x")), safe="", errors="replace") for place in places),
+        # Schemathesis has quoted what it drew.
+        ids=() if own else tuple(quote(str(parameters.get(place, "x")), safe="%", errors="replace") for place in places),
         query=tuple((str(key), str(value)) for key, value in (sent.get("params") or {}).items()),
         content_type=None if body is None else sent["headers"].get("Content-Type"),
         body=body,
