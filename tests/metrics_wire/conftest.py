@@ -48,8 +48,8 @@ def postgresql() -> Iterator[PostgreSQL]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Chromium]:
-    """A headless Chromium."""
+def chromium() -> Iterator[Chromium]:
+    """The headless Chromium of this session."""
     if importlib.util.find_spec("selenium") is None:
         not_here("browser", "selenium is missing: install the dependency group test")
     from chromium import MISSING, Chromium, programs  # noqa: PLC0415 - importable since this file ran
@@ -58,6 +58,13 @@ def browser() -> Iterator[Chromium]:
         not_here("browser", MISSING)
     with Chromium() as running:
         yield running
+
+
+@pytest.fixture
+def browser(chromium: Chromium) -> Chromium:
+    """A headless Chromium that shows nothing and has said nothing yet."""
+    chromium.forget()
+    return chromium
 
 
 @pytest.fixture

@@ -101,8 +101,6 @@ def test_the_page_shows_a_run_that_is_killed_resumed_and_finished(
 ) -> None:
     page = page_of(service, "killed-and-resumed")
     httpx.put(page.task_url, json={"status": "created"}).raise_for_status()
-    browser.console()
-    browser.requested()
     page.open()
     assert page.status() == "created"
     assert "No values yet" in browser.wait(page.text, lambda text: "No values yet" in text)

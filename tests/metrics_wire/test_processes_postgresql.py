@@ -47,13 +47,13 @@ def test_every_database_is_new_and_nothing_opens_it_without_its_password(postgre
 
 def test_a_command_finds_the_server_and_its_status_is_the_commands(postgresql: module.PostgreSQL) -> None:
     assert postgresql.url.startswith("postgresql+psycopg://")
-    code = "import os, sqlalchemy as s; s.create_engine(os.environ['CONTRACTS_POSTGRESQL_URL']).connect(); exit(7)"
+    code = "import os, sqlalchemy as s; s.create_engine(os.environ['CONTRACTS_POSTGRESQL']).connect(); exit(7)"
     assert subprocess.run([*COMMAND, code], check=False).returncode == 7  # noqa: S603 - our own command
 
 
 def test_the_server_ends_with_a_command_that_is_killed(postgresql: module.PostgreSQL) -> None:
     assert accepts(postgresql.url)
-    code = "import os, time; print(os.environ['CONTRACTS_POSTGRESQL_URL'], flush=True); time.sleep(600)"
+    code = "import os, time; print(os.environ['CONTRACTS_POSTGRESQL'], flush=True); time.sleep(600)"
     with tempfile.TemporaryDirectory() as folder:  # what is killed leaves its files behind
         Path(folder).chmod(0o755)
         with subprocess.Popen(  # noqa: S603 - our own command

@@ -64,7 +64,7 @@ class TokenRequired:
             except (binascii.Error, ValueError):
                 return False
         elif scheme.lower() == "bearer":
-            given = credentials.strip().encode()
+            given = credentials.strip().encode("latin-1")  # as a header is read
         else:
             return False
         return hmac.compare_digest(given, self._token)

@@ -82,6 +82,12 @@ class Chromium:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         self.driver.get(url)
 
+    def forget(self) -> None:
+        """Leave the page, and what it has written and asked for."""
+        self.driver.get("about:blank")
+        self.console()
+        self.requested()
+
     def run(self, script: str, *arguments: Any) -> Any:
         """What the body of a JavaScript function returns in the page."""
         return self.driver.execute_script(script, *arguments)

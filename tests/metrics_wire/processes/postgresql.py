@@ -1,7 +1,7 @@
 """A PostgreSQL of one's own: a private cluster on a free loopback port, gone at the end whatever happened.
 
 ``python tests/metrics_wire/processes/postgresql.py -- COMMAND`` runs a command that finds the server's URL in
-``CONTRACTS_POSTGRESQL_URL``, and exits as the command did.
+``CONTRACTS_POSTGRESQL``, and exits as the command did.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from types import TracebackType
 
-URL_VARIABLE = "CONTRACTS_POSTGRESQL_URL"
+URL_VARIABLE = "CONTRACTS_POSTGRESQL"
 MISSING = "PostgreSQL's programs are missing: install Debian's package postgresql, or put initdb and postgres on PATH"
 
 _ROLE = "contracts"
