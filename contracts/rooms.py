@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 #: Room to the sides that it can hold.
 ROOMS = {
     "gym_overflow": ("endpoint", "classifier"),
-    "metrics_wire": ("logger",),
+    "metrics_wire": ("logger", "service"),
     "numerics": ("head", "parity"),
 }
 #: Room to the two letters that its ids begin with.

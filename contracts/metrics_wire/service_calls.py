@@ -80,7 +80,7 @@ def route_of(service: JobsService, route: str) -> str | None:
 
 
 def drawn_calls(service: JobsService) -> SearchStrategy[ApiCall]:
-    """Calls to every operation of the served document: allowed ones, and ones that break the schema of a body or a path.
+    """Calls to every operation of the served document: allowed ones, and ones that break the schema of body or path.
 
     Half of them go to the task that the check has written.
     """
@@ -139,7 +139,9 @@ def _as_call(case: Any, own: bool) -> ApiCall:  # noqa: FBT001 - drawn
         method=case.operation.method.upper(),
         route=case.operation.path,
         # Schemathesis has quoted what it drew.
-        ids=() if own else tuple(quote(str(parameters.get(place, "x")), safe="%", errors="replace") for place in places),
+        ids=()
+        if own
+        else tuple(quote(str(parameters.get(place, "x")), safe="%", errors="replace") for place in places),
         query=tuple((str(key), str(value)) for key, value in (sent.get("params") or {}).items()),
         content_type=None if body is None else sent["headers"].get("Content-Type"),
         body=body,

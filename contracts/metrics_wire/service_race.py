@@ -29,15 +29,18 @@ def at_once(check: Check[Any], race: Race, write: Callable[[int, int], ServiceAn
     ready = threading.Barrier(race.writers, timeout=_READY_S)
     errors: list[Exception] = []
 
+    def write_all(writer: int) -> None:
+        for number in range(race.writes):
+            ready.wait()
+            answer = write(writer, number)
+            if not is_acknowledged(answer):
+                raise check.fail(
+                    "a concurrent write was not taken", got=shown(answer), want="2xx", writer=writer, write=number
+                )
+
     def run(writer: int) -> None:
         try:
-            for number in range(race.writes):
-                ready.wait()
-                answer = write(writer, number)
-                if not is_acknowledged(answer):
-                    raise check.fail(
-                        "a concurrent write was not taken", got=shown(answer), want="2xx", writer=writer, write=number
-                    )
+            write_all(writer)
         except Exception as error:  # noqa: BLE001 - raised below, where the check looks
             errors.append(error)
             ready.abort()

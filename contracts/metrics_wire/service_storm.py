@@ -74,9 +74,7 @@ class Writers:
         """Write at once, kill the service after so many further acknowledgements, and start it again."""
         refused: list[ContractFailure] = []
         before = self._acknowledged
-        threads = [
-            threading.Thread(target=self._write_on, args=(each, refused), daemon=True) for each in self._writers
-        ]
+        threads = [threading.Thread(target=self._write_on, args=(each, refused), daemon=True) for each in self._writers]
         for thread in threads:
             thread.start()
         try:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from contracts.metrics_wire.bad_requests import STATUSES
-from contracts.metrics_wire.service_cases import Batches, Ids, Interleaving, Pair, Sent, SeriesNames, Turn, Updates, Value
+from contracts.metrics_wire.service_cases import (
+    Batches,
+    Ids,
+    Interleaving,
+    Pair,
+    Sent,
+    SeriesNames,
+    Turn,
+    Updates,
+    Value,
+)
 from contracts.metrics_wire.service_task import point
 
 if TYPE_CHECKING:
@@ -84,7 +94,9 @@ def batches(draw: DrawFn) -> Batches:
 
 def series_names() -> SearchStrategy[SeriesNames]:
     """Names of series, from the loops' kind to any text."""
-    usual = st.sampled_from(["train_loss", "train_timing/rollout/total", "val_accuracy", "step", "metrics", "__proto__"])
+    usual = st.sampled_from(
+        ["train_loss", "train_timing/rollout/total", "val_accuracy", "step", "metrics", "__proto__"]
+    )
     odd = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=24)
     names = st.lists(usual | odd, min_size=1, max_size=5, unique=True)
     return names.map(lambda each: SeriesNames(tuple(each)))
@@ -106,6 +118,4 @@ def pairs() -> SearchStrategy[Pair]:
     field = st.sampled_from(["workspace", "step", "task", "job"])
     either = st.tuples(text, text).filter(lambda both: both[0] != both[1])
     # An id that begins with a letter is one that a service may take; the rest of it is drawn.
-    return st.builds(
-        lambda name, both: Pair(Ids(**{name: f"x{both[0]}"}), Ids(**{name: f"x{both[1]}"})), field, either
-    )
+    return st.builds(lambda name, both: Pair(Ids(**{name: f"x{both[0]}"}), Ids(**{name: f"x{both[1]}"})), field, either)

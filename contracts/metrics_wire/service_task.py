@@ -155,7 +155,7 @@ class Task:
         return values
 
     def hold(self, want: Mapping[str, Any] | None, message: str, **facts: Any) -> None:
-        """Fail the check unless these fields of the task are stored, in type as in value; ``None``: unless it is absent."""
+        """Fail the check unless these fields of the task are stored, in type as in value; ``None`` means no task."""
         got = self.stored
         if got is not None and want is not None:
             got = {field: got[field] for field in want}
@@ -172,8 +172,8 @@ class Task:
 
 def unpadded(task: Mapping[str, Any]) -> dict[str, Any]:
     """The task without the empty series that a service may show of its own accord."""
-    details = task.get("status_details")
-    metrics = (details or {}).get("metrics")
+    details: dict[str, Any] = task.get("status_details") or {}
+    metrics = details.get("metrics")
     if not isinstance(metrics, dict):
         return dict(task)
     series = {name: points for name, points in metrics.items() if points or name not in _ALWAYS_SHOWN}

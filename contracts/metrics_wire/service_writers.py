@@ -16,13 +16,14 @@ _STATUSES = ("pending", "active", "completed")
 def body_of(turn: Turn) -> dict[str, Any]:
     """The update of that turn; a driver that cannot append its points sends the whole series."""
     number = turn.number % len(PHASES)
-    return {
+    bodies: dict[str, dict[str, Any]] = {
         "status": {"status": _STATUSES[number]},
         "phase": {"status": _STATUSES[number], "status_details": {"phase": PHASES[number]}},
         "error": {"status": "error", "error_details": {"message": f"failed {turn.number}"}, "error_stack": "Traceback"},
         "series": {"status_details": {"phase": "training", "step": turn.number, "metrics": _series(turn.number)}},
         "points": {"status_details": {"step": turn.number, "metrics": _series(turn.number)}},
-    }[turn.kind]
+    }
+    return bodies[turn.kind]
 
 
 def points_of(turn: Turn) -> dict[str, list[dict[str, Any]]]:

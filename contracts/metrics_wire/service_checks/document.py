@@ -59,7 +59,7 @@ def every_route_is_documented(check: Check[JobsService], adapter: JobsService) -
     limit_s=3600,
 )
 def document_and_service_agree(check: Check[JobsService], adapter: JobsService, case: ApiCall) -> None:
-    """Every request is answered as the document says, a forbidden body is refused, and a refused request changes nothing.
+    """Every request is answered as documented, a forbidden body is refused, and what is refused changes nothing.
 
     Why: an answer outside the document is one that no client was written for, and a lax field is a fault that travels.
 
@@ -95,7 +95,9 @@ def _read_at(adapter: JobsService, case: ApiCall, own: Task) -> tuple[int, bytes
     "MW-963",
     source=_DOCUMENT,
     requires={"openapi"},
-    examples=tuple(Kind(f"{method} {kind}") for method, bad in (("PUT", BAD_UPDATES), ("POST", BAD_APPENDS)) for kind in bad),
+    examples=tuple(
+        Kind(f"{method} {kind}") for method, bad in (("PUT", BAD_UPDATES), ("POST", BAD_APPENDS)) for kind in bad
+    ),
 )
 def refusals_are_documented(check: Check[JobsService], adapter: JobsService, case: Kind) -> None:
     """The refusal of every mistake is one that the document describes, in status, type and shape.

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from contracts.check import Check
     from contracts.metrics_wire.protocols import JobsService
 
-LOOPS_NAMES = SeriesNames(("train_loss", "train_timing/rollout/total", "val_accuracy@set b/κλ", "train_baseline_reward/pct_0"))
+LOOPS_NAMES = SeriesNames(
+    ("train_loss", "train_timing/rollout/total", "val_accuracy@set b/κλ", "train_baseline_reward/pct_0")
+)
 ODD_NAMES = SeriesNames(("step", "metrics", "__proto__", "a.b", "a%2Fb", " ", "'; DROP TABLE tasks; --", "x" * 512))
+#: Text that a template, a database or a page would take for its own.
+MARKUP = Value(r'{"message": "line\nfeed \"quoted\" \\ <b>&amp;</b> {{7*7}} %s"}')
 
 
 @service.check(
@@ -71,7 +75,9 @@ def numbers_stay_what_they_are(check: Check[JobsService], adapter: JobsService, 
     task.hold({"status_details": details}, "a number of an update is stored as another")
     if "append" in adapter.capabilities:
         task.append({"train_loss": [point(2, number)]})
-        task.hold_series({"train_loss": [point(1, number), point(2, number)]}, "an appended number is stored as another")
+        task.hold_series(
+            {"train_loss": [point(1, number), point(2, number)]}, "an appended number is stored as another"
+        )
 
 
 @service.check(
@@ -80,7 +86,7 @@ def numbers_stay_what_they_are(check: Check[JobsService], adapter: JobsService, 
     examples=(
         Value('{"checkpoint_path": "/c/step_10", "percentage_done": 58, "message": "", "backend": "nemo-rl"}'),
         Value('{"": [], "nested": {"a": [{"b": {}}], "is": true, "isn\'t": false}, "κ": "λ \\ud83d\\ude00"}'),
-        Value('{"sentence": "line\\nfeed \\"quoted\\" \\\\ <b>&amp;</b> {{7*7}} %s"}'),
+        MARKUP,
     ),
     cases=service_strategies.details,
 )

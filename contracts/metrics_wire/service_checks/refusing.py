@@ -56,9 +56,7 @@ def hold_refused(check: Check[JobsService], answer: ServiceAnswer, names: tuple[
         raise check.fail("a refusal does not name what is wrong", got=message, want=f"one of {names}", **facts)
 
 
-def _hold_bad(
-    check: Check[JobsService], adapter: JobsService, bad: BadRequest, method: str, suffix: str = ""
-) -> None:
+def _hold_bad(check: Check[JobsService], adapter: JobsService, bad: BadRequest, method: str, suffix: str = "") -> None:
     for task in (written_task(check, adapter), Task(check, adapter)):
         before = task.stored
         answer = task.send(method, bad.body, suffix=suffix, headers=bad.headers)

@@ -68,7 +68,9 @@ def no_route_answers_without_the_token(check: Check[JobsService], adapter: JobsS
         sent = {**(JSON if content else {}), **headers}
         answer = guarded.request(method, path, content=content, headers=sent)
         if answer.status not in _DENIED:
-            raise check.fail("a route answers without the token", got=shown(answer), want="401", asked=f"{method} {path}")
+            raise check.fail(
+                "a route answers without the token", got=shown(answer), want="401", asked=f"{method} {path}"
+            )
     task.hold(before, "a request without the token changed a task")
 
 

@@ -27,7 +27,7 @@ def _updates(*each: dict[str, Any]) -> Updates:
 
 
 _TWO_KEYS = _details({"phase": "training", "step": 1}, {"phase": "validation", "epoch": 1})
-_NESTED = _details({"a": {"x": 1, "y": 2}}, {"a": {"z": 3}})
+NESTED = _details({"a": {"x": 1, "y": 2}}, {"a": {"z": 3}})
 _SERIES = _details(
     {"metrics": {"train_loss": [point(1, 0.5)], "val_loss": []}},
     {"metrics": {"train_loss": [point(2, 0.25)]}},
@@ -42,8 +42,10 @@ ERROR_REPLACED = _updates(FULL, {"error_details": {"f": 2}}, {"error_stack": "t"
 
 @service.check(
     "MW-911",
-    source=jobs("known services differ in whether an update replaces the stored details or merges their top-level keys"),
-    examples=(_TWO_KEYS, _NESTED, _SERIES, _EMPTIED),
+    source=jobs(
+        "known services differ in whether an update replaces the stored details or merges their top-level keys"
+    ),
+    examples=(_TWO_KEYS, NESTED, _SERIES, _EMPTIED),
     cases=service_strategies.detail_updates,
 )
 def details_are_updated_as_declared(check: Check[JobsService], adapter: JobsService, case: Updates) -> None:

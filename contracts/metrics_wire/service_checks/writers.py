@@ -36,9 +36,7 @@ FAILURE = Interleaving((Turn("driver", "series", 2), Turn("runner", "error", 1),
 BETWEEN = Interleaving((Turn("driver", "series", 1), Turn("runner", "status", 1), Turn("driver", "series", 2)))
 
 
-@service.check(
-    "MW-921", source=_TWO, examples=(COURSE, FAILURE, BETWEEN), cases=service_strategies.interleavings
-)
+@service.check("MW-921", source=_TWO, examples=(COURSE, FAILURE, BETWEEN), cases=service_strategies.interleavings)
 def interleaved_writers_lose_nothing(check: Check[JobsService], adapter: JobsService, case: Interleaving) -> None:
     """However the writes of the runner and the driver follow each other, the task holds what they declare together.
 
@@ -162,9 +160,7 @@ def a_reader_sees_whole_updates(check: Check[JobsService], adapter: JobsService,
     def write_or_read(writer: int, number: int) -> Any:
         if writer == 0:
             details = {"a": number, "metrics": {"train_loss": [point(0, number)]}, "b": number}
-            return task.put(
-                {"status_details": details, "error_details": {"c": number}, "error_stack": f"{number}"}
-            )
+            return task.put({"status_details": details, "error_details": {"c": number}, "error_stack": f"{number}"})
         seen.append(task.stored or {})
         return task.send("GET")
 
