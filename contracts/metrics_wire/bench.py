@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import uuid
 from typing import TYPE_CHECKING, Any, Self
 
+from contracts.failure import ContractFailure
 from contracts.metrics_wire.probe.server import ProbeServer
 from contracts.metrics_wire.services import Service, probe_of
 from contracts.metrics_wire.waiting import holds_within
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
+    from contracts.check import Check
     from contracts.metrics_wire.protocols import LoggerAdapter, Schedule
 
 #: Seconds for which a report is waited for that a logger owes without being closed. Wide: CI machines are slow.
@@ -33,10 +36,19 @@ class Bench:
     Attributes:
         probe: The service.
         adapter: The implementation.
+        has_service: Whether it reports to the service; otherwise what is stored is read from its own store, and the
+            service is there only to see that nothing comes.
     """
 
     def __init__(self, adapter: LoggerAdapter, service: Service, *, max_body: int | None = None) -> None:
         self.adapter = adapter
+        self.has_service = "reports_to_service" in adapter.capabilities
+        if not self.has_service and not hasattr(adapter, "stored"):
+            raise TypeError(
+                f"{adapter.name} has no `stored`: declare `reports_to_service`, or say how its store is read"
+            )
+        # A service is new in each bench; a store of one's own is as new as the name of its task.
+        self._job = "job-1" if self.has_service else f"job-{uuid.uuid4().hex}"
         self.probe = probe_of(service, max_body=max_body)
         self._processes: dict[int, tuple[Any, ProbeServer | None]] = {}
 
@@ -69,7 +81,7 @@ class Bench:
         *,
         rank: int = 0,
         algorithm: str = "grpo",
-        job: str = "job-1",
+        job: str | None = None,
         at_the_front: bool = False,
     ) -> Any:
         """The logger of a new process that trains the task, closed at the end of the block at the latest.
@@ -78,12 +90,12 @@ class Bench:
             schedule: The run's configuration.
             rank: Rank of the process.
             algorithm: ``grpo`` or ``dpo``.
-            job: Id of the job.
+            job: Id of the job; the bench's own by default.
             at_the_front: Whether it comes through the service's own port, so that it sees the service die; otherwise
                 through one of its own, so that it can be killed.
         """
-        door = None if at_the_front else ProbeServer(0, self.probe)
-        task_url = self.probe.task_url(job=job, base_url=door.base_url if door else None)
+        door = None if at_the_front or not self.has_service else ProbeServer(0, self.probe)
+        task_url = self.probe.task_url(job=job or self._job, base_url=door.base_url if door else None)
         logger = self.adapter.start(task_url, schedule.fields, rank=rank, algorithm=algorithm)
         self._processes[id(logger)] = logger, door
         return logger
@@ -98,6 +110,11 @@ class Bench:
         door.stop()
 
     @property
+    def task_url(self) -> str:
+        """URL of the task at the service's own port."""
+        return self.probe.task_url(job=self._job)
+
+    @property
     def status(self) -> str | None:
         """The stored status."""
         return (self.probe.stored() or {}).get("status")
@@ -110,7 +127,10 @@ class Bench:
 
     @property
     def series(self) -> dict[str, list[dict[str, Any]]]:
-        """The stored series, as the chart reads them."""
+        """The stored series, as the chart reads them; in a logger's own store no point has an epoch."""
+        if not self.has_service:
+            own = self.adapter.stored(self.task_url)
+            return {name: [{"epoch": None, **point} for point in points] for name, points in own.items()}
         metrics = ((self.probe.stored() or {}).get("status_details") or {}).get("metrics")
         return metrics if isinstance(metrics, dict) else {}
 
@@ -155,6 +175,17 @@ class _Records(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.messages.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def nothing_raised(check: Check[LoggerAdapter], **facts: object) -> Iterator[None]:
+    """Hold what the loop calls in the block to raising nothing."""
+    try:
+        yield
+    except ContractFailure:
+        raise
+    except Exception as error:
+        raise check.fail("a call raised into the loop", got=repr(error), want="no exception", **facts) from error
 
 
 @contextlib.contextmanager

@@ -132,6 +132,19 @@ class LoggerAdapter(Protocol):
             algorithm: ``grpo`` or ``dpo``.
         """
 
+    def stored(self, task_url: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The series of a task in the logger's own store (where ``reports_to_service`` is not declared).
+
+        They are read as the backend's own users read them, also while a process still logs. Only their names are
+        translated, as ``train/loss`` to ``train_loss``.
+
+        Args:
+            task_url: What every process of the task was started with.
+
+        Returns:
+            Points ``{"step", "value"}`` by the chart's name of the series, in the order in which the store has them.
+        """
+
     def drive(self, algorithm: str, train: Callable[[], object], composite: CompositeLogger, logger: Any) -> object:
         """Run ``train`` as the driver of the algorithm does: attach ``logger``, train, close it (``driver``)."""
 

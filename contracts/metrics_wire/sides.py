@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 #: What a logger's adapter may declare.
 CAPABILITIES = {
+    "reports_to_service": (
+        "The logger reports to the Jobs service of the task. Not declared: it sends nothing there and keeps the series "
+        "in a store of its own, as TensorBoard does, which `stored` reads."
+    ),
     "append": (
         "The logger appends new points where the service can. Not declared: it sends whole series to any service, and "
         "its cost is only held to the budget of whole series."
@@ -32,7 +36,7 @@ CAPABILITIES = {
 logger: Contract[LoggerAdapter] = Contract(
     "metrics_wire.logger",
     version="1.0",
-    summary="A training logger, against Jobs services that replace, merge or append what it reports",
+    summary="A training logger, against Jobs services that replace, merge or append what it reports, or its own store",
     reference="impl.metrics_wire.adapter:logger",
     capabilities=CAPABILITIES,
 )
@@ -40,8 +44,8 @@ logger: Contract[LoggerAdapter] = Contract(
 #: What a Jobs service may declare.
 SERVICE_CAPABILITIES = {
     "append": (
-        "`POST .../tasks/{task}/metrics` adds points to the stored series. Not declared: it is answered 404 or 405, and "
-        "whoever reports sends whole series."
+        "`POST .../tasks/{task}/metrics` adds points to the stored series. Not declared: it is answered 404 or 405, "
+        "and whoever reports sends whole series."
     ),
     "restart": (
         "`kill` and `restart` end the server with SIGKILL and start it again on its storage. Not declared: the adapter "

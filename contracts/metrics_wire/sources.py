@@ -28,3 +28,6 @@ def service(fact: str) -> Source:
 def jobs(fact: str) -> Source:
     """A fact about what a Jobs service promises to those who report to it."""
     return Source("NeMo Platform Jobs API v2, tasks; pull request 1264, fix(rl): GRPO training metrics", fact)
+
+
+DECLARED = Source("contracts.metrics_wire.sides", "what a capability means where it is not declared")

@@ -53,7 +53,7 @@ class ReferenceAdapter:
 
     name = "reference"
     version = importlib.metadata.version("rl-contracts")
-    capabilities = frozenset({"append", "events", "driver", "runner"})
+    capabilities = frozenset({"reports_to_service", "append", "events", "driver", "runner"})
     close_deadline_s = 4.0
     placeholder_job = "placeholder"
     driver_sources = (Path(run.__file__),)

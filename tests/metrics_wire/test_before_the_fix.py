@@ -58,7 +58,7 @@ class LoggerBeforeTheFix:
 class AdapterBeforeTheFix:
     name = "before the fix"
     version = "0"
-    capabilities = frozenset[str]()
+    capabilities = frozenset({"reports_to_service"})
     close_deadline_s = 1.0
     placeholder_job = "placeholder"
 

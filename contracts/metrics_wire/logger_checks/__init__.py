@@ -1,6 +1,7 @@
 """Checks of a training logger, one file a theme."""
 
 from contracts.metrics_wire.logger_checks import (
+    capabilities,
     cost,
     delivery,
     ending,
@@ -17,6 +18,7 @@ from contracts.metrics_wire.logger_checks import (
 )
 
 __all__ = [
+    "capabilities",
     "cost",
     "delivery",
     "ending",

@@ -47,6 +47,7 @@ def cost_of(adapter: LoggerAdapter, service: Service) -> float:
 @logger.check(
     "MW-801",
     source=fixed("every series is resent in full on every update, so the payload grows with series times steps"),
+    requires={"reports_to_service"},
     examples=(At(Service.REPLACE), At(Service.MERGE)),
 )
 def whole_series_stay_within_their_budget(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -64,7 +65,7 @@ def whole_series_stay_within_their_budget(check: Check[LoggerAdapter], adapter: 
 @logger.check(
     "MW-802",
     source=fixed("putting the whole GRPO surface on that wire needs the metrics transport reworked"),
-    requires={"append"},
+    requires={"reports_to_service", "append"},
     examples=(At(Service.APPEND), At(Service.MERGE_APPEND)),
 )
 def appended_points_stay_within_their_budget(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:

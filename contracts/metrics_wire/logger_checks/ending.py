@@ -48,7 +48,7 @@ def endings() -> SearchStrategy[Throttled]:
 @logger.check(
     "MW-511",
     source=fixed("nothing called close(); now the drivers do, from a finally"),
-    requires={"driver"},
+    requires={"reports_to_service", "driver"},
     examples=(
         Throttled(steps=13, end="return"),
         Throttled(Service.MERGE, "dpo", steps=13, end="exception"),
@@ -93,7 +93,7 @@ def a_driver_closes_whatever_happens(check: Check[LoggerAdapter], adapter: Logge
 @logger.check(
     "MW-512",
     source=fixed("close runs while the run's own exception travels, and must not take its place"),
-    requires={"driver"},
+    requires={"reports_to_service", "driver"},
     examples=(At(Service.REPLACE),),
 )
 def a_failing_close_does_not_mask_the_run(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -125,7 +125,7 @@ def a_failing_close_does_not_mask_the_run(check: Check[LoggerAdapter], adapter: 
 @logger.check(
     "MW-513",
     source=loops("a job is stopped by SIGTERM, by an interrupt, or by its own exception"),
-    requires={"driver"},
+    requires={"reports_to_service", "driver"},
     examples=(
         Kind("SIGTERM"),
         Kind("SIGINT", Service.APPEND),
@@ -151,7 +151,7 @@ def a_stopped_process_has_stored_everything(check: Check[LoggerAdapter], adapter
 @logger.check(
     "MW-514",
     source=loops("a node may die at any step: the run is resumed by another process from a checkpoint"),
-    requires={"driver"},
+    requires={"reports_to_service", "driver"},
     examples=(Kind("SIGKILL"), Kind("SIGKILL", Service.APPEND)),
 )
 def a_killed_process_keeps_what_was_acknowledged(

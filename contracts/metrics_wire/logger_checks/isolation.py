@@ -73,6 +73,7 @@ def _under_way(bench: Bench, process: Any) -> None:
 @logger.check(
     "MW-701",
     source=fixed("a report is never worth the run: what fails is logged and made good by the next one"),
+    requires={"reports_to_service"},
     examples=EACH_FAULT,
 )
 def a_failing_service_costs_nothing(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
@@ -109,6 +110,7 @@ _REQUESTS = 1000
 @logger.check(
     "MW-702",
     source=fixed("a validation that was dropped left no log line saying so"),
+    requires={"reports_to_service"},
     examples=(Kind("500"), Kind("dropped", Service.APPEND), Kind("413", Service.MERGE), Kind("refused")),
 )
 def a_failure_is_said(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
@@ -132,6 +134,7 @@ def a_failure_is_said(check: Check[LoggerAdapter], adapter: LoggerAdapter, case:
 @logger.check(
     "MW-703",
     source=composite("log_metrics is called by the training thread, between two steps"),
+    requires={"reports_to_service"},
     examples=(At(Service.REPLACE), At(Service.APPEND)),
 )
 def a_slow_service_does_not_block_the_loop(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -163,6 +166,7 @@ def a_slow_service_does_not_block_the_loop(check: Check[LoggerAdapter], adapter:
 @logger.check(
     "MW-704",
     source=service("a task has one writer of its series; every rank of a run builds a logger"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def only_rank_0_reports(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -181,6 +185,7 @@ def only_rank_0_reports(check: Check[LoggerAdapter], adapter: LoggerAdapter, cas
 @logger.check(
     "MW-705",
     source=service("a run outside of any job has a placeholder for a job id"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def a_placeholder_job_reports_nothing(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -214,6 +219,7 @@ def _said(bench: Bench) -> list[str]:
 @logger.check(
     "MW-706",
     source=fixed("close is called from a finally, while a cluster counts down to SIGKILL"),
+    requires={"reports_to_service"},
     examples=(At(Service.APPEND),),
 )
 def close_keeps_its_deadline(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -240,6 +246,7 @@ def close_keeps_its_deadline(check: Check[LoggerAdapter], adapter: LoggerAdapter
 @logger.check(
     "MW-707",
     source=service("a body beyond the service's limit is answered 413"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def a_refused_payload_is_restored(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:

@@ -20,6 +20,7 @@ _EVENTS = 20
 @logger.check(
     "MW-631",
     source=loops("runs log, validate, save, fail, die and are taken over, in any order"),
+    requires={"reports_to_service"},
     limit_s=300,
 )
 def any_order_of_events_stores_what_was_logged(check: Check[LoggerAdapter], adapter: LoggerAdapter) -> None:

@@ -36,6 +36,7 @@ FIELDS = (
 @logger.check(
     "MW-301",
     source=loops("SFT sends one key that is already called val_loss"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def a_phase_is_not_prefixed_twice(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -60,6 +61,7 @@ def a_phase_is_not_prefixed_twice(check: Check[LoggerAdapter], adapter: LoggerAd
 @logger.check(
     "MW-302",
     source=fixed("extra metrics are splatted first: none can replace the series or the step's own loss"),
+    requires={"reports_to_service"},
     examples=tuple(Kind(name, list(Service)[index % 4]) for index, name in enumerate(FIELDS)),
 )
 def no_metric_reaches_a_field(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
@@ -123,7 +125,7 @@ def phases_do_not_share_a_series(check: Check[LoggerAdapter], adapter: LoggerAda
     cases=strategies.validation_sets,
 )
 def validation_sets_do_not_share_a_series(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Sets) -> None:
-    """Every metric of every validation set is a series of its own; the first set's have the bare names.
+    """Every metric of every validation set is a series of its own; on the wire the first set's have the bare names.
 
     Why: two sets in one series are two points a step, and the last set hides the others.
 
@@ -143,7 +145,7 @@ def validation_sets_do_not_share_a_series(check: Check[LoggerAdapter], adapter: 
         if stored != sorted(values.values()):
             series = {name: bench.values(name) for name in bench.series}
             raise check.fail("validation sets are not kept apart", got=series, want=sorted(values.values()))
-        bare = [name for name in case.names if not name.startswith(("val_", "@"))]
+        bare = [name for name in case.names if bench.has_service and not name.startswith(("val_", "@"))]
         got = {name: bench.values(f"val_{name}") for name in bare}
         want = {name: {2: values[case.sets[0], name]} for name in bare}
         if got != want:
@@ -179,6 +181,7 @@ def timings_are_kept(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: 
 @logger.check(
     "MW-306",
     source=loops("a GPU monitor logs under ray, from another thread, with seconds for a step"),
+    requires={"reports_to_service"},
     examples=tuple(
         Kind(prefix, list(Service)[index % 4])
         for index, prefix in enumerate(("ray", "performance", "refit", "", "timing/setup", "timing/train"))
@@ -209,6 +212,7 @@ def other_prefixes_move_nothing(check: Check[LoggerAdapter], adapter: LoggerAdap
 @logger.check(
     "MW-307",
     source=service("a chart reads train_loss and val_loss without asking whether they are there"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def the_losses_are_always_there(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:

@@ -25,7 +25,7 @@ SCHEDULE = Schedule(max_steps=10, num_epochs=2, steps_per_epoch=5)
     source=fixed(
         "report_training_start, report_epoch_end and report_checkpoint_saved omitted the series: they erased it"
     ),
-    requires={"events"},
+    requires={"reports_to_service", "events"},
     examples=EACH_SERVICE,
 )
 def events_keep_the_series(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -60,6 +60,7 @@ def events_keep_the_series(check: Check[LoggerAdapter], adapter: LoggerAdapter, 
 @logger.check(
     "MW-602",
     source=fixed("report_running replaces status_details: reporting only the current step leaves no history"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def no_report_makes_a_point_vanish(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -87,6 +88,7 @@ def no_report_makes_a_point_vanish(check: Check[LoggerAdapter], adapter: LoggerA
 @logger.check(
     "MW-603",
     source=fixed("per-step reports carry their own series and skip the read: the hot path is unchanged"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def train_steps_do_not_read(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:
@@ -113,7 +115,7 @@ def train_steps_do_not_read(check: Check[LoggerAdapter], adapter: LoggerAdapter,
 @logger.check(
     "MW-604",
     source=fixed("a checkpoint report without a path must not blank the path of the last one"),
-    requires={"events"},
+    requires={"reports_to_service", "events"},
     examples=EACH_SERVICE,
 )
 def a_missing_checkpoint_path_keeps_the_last(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:

@@ -23,6 +23,7 @@ SCHEDULE = Schedule(max_steps=50, num_epochs=2, steps_per_epoch=25)
 @logger.check(
     "MW-611",
     source=loops("a resumed run starts at its last checkpoint and logs the steps after it again"),
+    requires={"reports_to_service"},
     examples=(
         *(Resumed(each, ((1, 5), (5, 7))) for each in Service),
         Resumed(Service.REPLACE, ((1, 4), (5, 6), (4, 8))),
@@ -69,6 +70,7 @@ NOTHING: dict[str, dict[str, Any]] = {
 @logger.check(
     "MW-612",
     source=service("a task that nobody wrote is a 404; other writers have left blobs of other shapes"),
+    requires={"reports_to_service"},
     examples=(Kind("404"), *(Kind(kind, list(Service)[index % 4]) for index, kind in enumerate(NOTHING))),
 )
 def nothing_stored_is_no_obstacle(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
@@ -101,6 +103,7 @@ READ_FAULTS = {
 @logger.check(
     "MW-613",
     source=fixed("the server is the source of truth for the series: that is how a resume is seeded"),
+    requires={"reports_to_service"},
     examples=(
         Kind("500"),
         Kind("503", Service.MERGE),

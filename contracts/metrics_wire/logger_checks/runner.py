@@ -39,7 +39,7 @@ def _trained(bench: Bench) -> dict[str, Any]:
 @logger.check(
     "MW-621",
     source=fixed("the last three writes of any job come from the runner, which holds no series to send"),
-    requires={"runner"},
+    requires={"reports_to_service", "runner"},
     examples=EACH_WRITE,
 )
 def the_last_writes_keep_the_series(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
@@ -68,7 +68,7 @@ def the_last_writes_keep_the_series(check: Check[LoggerAdapter], adapter: Logger
 @logger.check(
     "MW-622",
     source=fixed("only metrics is carried over: the rest of the blob is a snapshot of its moment"),
-    requires={"runner"},
+    requires={"reports_to_service", "runner"},
     examples=tuple(Kind(kind, each) for kind in WRITES for each in (Service.REPLACE, Service.APPEND)),
 )
 def only_the_series_are_carried_over(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
@@ -93,7 +93,7 @@ def only_the_series_are_carried_over(check: Check[LoggerAdapter], adapter: Logge
 @logger.check(
     "MW-623",
     source=fixed("it costs one GET per update that omits metrics"),
-    requires={"runner"},
+    requires={"reports_to_service", "runner"},
     examples=tuple(Kind(kind) for kind in WRITES),
 )
 def an_update_reads_once(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
@@ -119,7 +119,7 @@ def an_update_reads_once(check: Check[LoggerAdapter], adapter: LoggerAdapter, ca
 @logger.check(
     "MW-624",
     source=fixed("the partial curve is worth the most on the failure path"),
-    requires={"runner"},
+    requires={"reports_to_service", "runner"},
     examples=(Kind("drop"), Kind("answer", Service.APPEND), Kind("drop", Service.MERGE)),
 )
 def a_failed_read_stops_the_report(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from contracts.metrics_wire import strategies
-from contracts.metrics_wire.bench import Bench
+from contracts.metrics_wire.bench import Bench, nothing_raised
 from contracts.metrics_wire.cases import At, Kind, Names
 from contracts.metrics_wire.logger_checks.numbering import EACH_SERVICE
 from contracts.metrics_wire.protocols import Schedule
@@ -30,6 +31,8 @@ def odd_value(kind: str) -> Any:
 
     from contracts.metrics_wire.traces.values import Opaque, Tensor, ZeroDimTensor  # noqa: PLC0415 - as above
 
+    # torch's own where an adapter brought torch: such backends ask for the type.
+    torch = sys.modules.get("torch")
     return {
         "nan": float("nan"),
         "inf": float("inf"),
@@ -43,7 +46,7 @@ def odd_value(kind: str) -> Any:
         "int keys": {0: [1, 2]},
         "histogram": Opaque("Histogram", [0.5]),
         "table": Opaque("Table", [[0.5]]),
-        "tensor": Tensor((2,)),
+        "tensor": torch.zeros(2) if torch else Tensor((2,)),
         "int": 7,
         "float": 7.0,
         "float32": np.float32(0.5),
@@ -51,7 +54,7 @@ def odd_value(kind: str) -> Any:
         "int64": np.int64(7),
         "0-d array": np.array(0.5),
         "0-d int array": np.array(7),
-        "0-d tensor": ZeroDimTensor(0.5),
+        "0-d tensor": torch.tensor(0.5) if torch else ZeroDimTensor(0.5),
     }[kind]
 
 
@@ -75,8 +78,9 @@ def every_scalar_is_forwarded(check: Check[LoggerAdapter], adapter: LoggerAdapte
     metrics = {name: index + 0.5 for index, name in enumerate(case.names)}
     with Bench(adapter, case.service) as bench:
         process = bench.process(SCHEDULE)
-        process.log_metrics(dict(metrics), 1, "train")
-        process.close()
+        with nothing_raised(check):
+            process.log_metrics(dict(metrics), 1, "train")
+            process.close()
         found = {value: name for name in bench.series for value in bench.values(name).values()}
         if missing := sorted(name for name, value in metrics.items() if value not in found):
             raise check.fail("metrics were not forwarded", got=sorted(bench.series), want=missing)
@@ -101,12 +105,11 @@ def a_bad_value_costs_only_itself(check: Check[LoggerAdapter], adapter: LoggerAd
     """
     with Bench(adapter, case.service) as bench:
         process = bench.process(SCHEDULE)
-        process.log_metrics({"before": 0.25, "bad": odd_value(case.kind), "loss": 0.5}, 1, "train")
-        process.log_metrics({"bad": odd_value(case.kind), "accuracy": 0.75}, 1, "validation")
-        process.log_metrics({"loss": odd_value(case.kind), "reward": 1.5}, 2, "train")
-        process.close()
-        got = {name: bench.values(name) for name in ("train_before", "train_bad", "train_loss", "train_reward")}
-        got |= {name: bench.values(name) for name in ("val_bad", "val_accuracy")}
+        with nothing_raised(check, value=case.kind):
+            process.log_metrics({"before": 0.25, "bad": odd_value(case.kind), "loss": 0.5}, 1, "train")
+            process.log_metrics({"bad": odd_value(case.kind), "accuracy": 0.75}, 1, "validation")
+            process.log_metrics({"loss": odd_value(case.kind), "reward": 1.5}, 2, "train")
+            process.close()
         want: dict[str, dict[int, float]] = {
             "train_before": {1: 0.25},
             "train_bad": {},
@@ -115,9 +118,14 @@ def a_bad_value_costs_only_itself(check: Check[LoggerAdapter], adapter: LoggerAd
             "val_bad": {},
             "val_accuracy": {1: 0.75},
         }
+        got = {name: bench.values(name) for name in want}
+        if not bench.has_service:
+            # Whether NaN can be charted is for the store's own charts to say.
+            for name, points in want.items():
+                got[name] = {step: value for step, value in got[name].items() if step in points}
         if got != want:
             raise check.fail("a bad value cost more than itself", got=got, want=want, value=case.kind)
-        if bench.details.get("step") != 2:  # noqa: PLR2004 - the step logged above
+        if bench.has_service and bench.details.get("step") != 2:  # noqa: PLR2004 - the step logged above
             raise check.fail("a bad value cost the step its report", got=bench.details, want="step 2")
 
 
@@ -136,18 +144,21 @@ def numbers_become_builtins(check: Check[LoggerAdapter], adapter: LoggerAdapter,
     value = odd_value(case.kind)
     with Bench(adapter, case.service) as bench:
         process = bench.process(SCHEDULE)
-        process.log_metrics({"loss": 0.5, "value": value}, 1, "train")
-        process.log_metrics({"loss": 0.5, "value": 2.5}, 2, "train")
-        process.close()
+        with nothing_raised(check, value=case.kind):
+            process.log_metrics({"loss": 0.5, "value": value}, 1, "train")
+            process.log_metrics({"loss": 0.5, "value": 2.5}, 2, "train")
+            process.close()
         want: float | int = {"float": 7.0}.get(case.kind, 7 if "int" in case.kind else 0.5)
         got = bench.values("train_value").get(1)
-        if got != want or type(got) is not type(want):
+        # Stores of floats alone are what most backends have; on the wire a count must stay one.
+        if got != want or (bench.has_service and type(got) is not type(want)):
             raise check.fail("a number is stored as something else", got=repr(got), want=repr(want), value=case.kind)
 
 
 @logger.check(
     "MW-204",
     source=service("NaN and Infinity are no JSON, and a null as the last value of a series crashes the chart"),
+    requires={"reports_to_service"},
     examples=EACH_SERVICE,
 )
 def the_payload_is_strict_json_without_null(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: At) -> None:

@@ -1,6 +1,7 @@
 """Defects of a training logger, one file a theme, as the checks are."""
 
 from contracts.metrics_wire.logger_mutants import (
+    capabilities,
     cost,
     delivery,
     ending,
@@ -17,6 +18,7 @@ from contracts.metrics_wire.logger_mutants import (
 )
 
 __all__ = [
+    "capabilities",
     "cost",
     "delivery",
     "ending",

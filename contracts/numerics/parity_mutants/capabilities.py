@@ -29,6 +29,8 @@ class MeasuresUndeclared(Wrapper):
 class ConcealsItsEngines(Wrapper):
     """has engines and does not declare them, so that nothing of them is held"""
 
+    train = rollout = None
+
     @property
     def capabilities(self) -> frozenset[str]:
         return frozenset(self.inner.capabilities) - {"engines"}
