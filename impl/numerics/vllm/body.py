@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+import torch
+
 from impl.numerics.checkpoint import HeadShape, LlamaShape, State, make_checkpoint
 from impl.numerics.nemotron_h_checkpoint import TINY_NEMOTRON_H, make_nemotron_h_checkpoint
 from impl.numerics.vllm.checkpoint import llama_config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import torch
 
 SMALL_LLAMA = LlamaShape(hidden=128, heads=4, ffn=256, vocab=500)
 """Heads of 32 channels, the fewest that vLLM's CPU attention takes; a vocabulary that vLLM pads."""
@@ -27,6 +27,9 @@ SMALL_NEMOTRON_H: dict[str, Any] = {
     "eos_token_id": None,
 }
 """The same for NemotronH."""
+
+
+_JOINED = {("q_proj", "k_proj", "v_proj"): "qkv_proj", ("gate_proj", "up_proj"): "gate_up_proj"}
 
 
 class Body(Protocol):
@@ -49,6 +52,17 @@ class Body(Protocol):
 
     def checkpoint(self, seed: int, head: HeadShape) -> State:
         """Draw a checkpoint under Hugging Face names."""
+
+    def names(self, *, tied: bool) -> set[str]:
+        """What a complete checkpoint holds."""
+
+    def to_vllm(self, state: State) -> State:
+        """A part of a checkpoint in the names and layout of vLLM's parameters on one rank.
+
+        Raises:
+            KeyError: a part of what vLLM keeps in one matrix.
+            ValueError: this architecture's are changed while they are loaded.
+        """
 
     def to_hugging_face(self, state: Mapping[str, torch.Tensor]) -> State:
         """One rank's parameters, as vLLM holds them, under Hugging Face names, without padding rows."""
@@ -76,6 +90,28 @@ class LlamaBody:
     def checkpoint(self, seed: int, head: HeadShape) -> State:
         """Draw a checkpoint."""
         return make_checkpoint(self.shape, head, seed)
+
+    def names(self, *, tied: bool) -> set[str]:
+        """What a complete checkpoint holds."""
+        return set(self.checkpoint(0, HeadShape(tied=tied)))
+
+    def to_vllm(self, state: State) -> State:
+        """Join what vLLM keeps in one matrix.
+
+        Raises:
+            KeyError: a part of it is missing.
+        """
+        found: State = {}
+        for name, tensor in state.items():
+            for parts, joined in _JOINED.items():
+                if any(part in name for part in parts):
+                    first = next(part for part in parts if part in name)
+                    pieces = [state[name.replace(first, part)] for part in parts]
+                    found[name.replace(first, joined)] = torch.cat(pieces)
+                    break
+            else:
+                found[name] = tensor
+        return found
 
     def to_hugging_face(self, state: Mapping[str, torch.Tensor]) -> State:
         """Split what vLLM keeps in one matrix, and cut the padding rows."""
@@ -117,6 +153,19 @@ class NemotronHBody:
         """Draw a checkpoint."""
         del head
         return make_nemotron_h_checkpoint(self.shape, seed)
+
+    def names(self, *, tied: bool) -> set[str]:
+        """What a complete checkpoint holds."""
+        del tied
+        return set(self.checkpoint(0, HeadShape()))
+
+    def to_vllm(self, state: State) -> State:
+        """Not offered.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(f"vLLM computes on {len(state)} weights of NemotronH while it loads them: load, do not write")
 
     def to_hugging_face(self, state: Mapping[str, torch.Tensor]) -> State:
         """Split, rename, and undo what vLLM does to the decay rates while it loads them."""

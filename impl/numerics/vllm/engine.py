@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from safetensors.torch import load, save
+from safetensors.torch import load
 from vllm import LLM, SamplingParams
+from vllm.platforms import current_platform
 
 from impl.numerics.answers import Prefill, Sample
 from impl.numerics.torch_engine import EngineStateError
 from impl.numerics.vllm.checkpoint import MAX_MODEL_LEN
 from impl.numerics.vllm.plain_weights import plain_weights
-from impl.numerics.vllm.worker import HeadWorker
+from impl.numerics.vllm.refit import Refit
+from impl.numerics.vllm.starting import WORKER_EXTENSION, require_fp32_head, switched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from impl.numerics.vllm.body import Body
-
-WORKER_EXTENSION = f"{HeadWorker.__module__}.{HeadWorker.__qualname__}"
+    from impl.numerics.vllm.switch import HeadStrategy
 
 IN_PROCESS = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
@@ -60,20 +61,45 @@ class VllmEngine:
     Attributes:
         llm: vLLM's own object.
         body: the model's architecture.
+        strategy: of the fp32 head; None where it is off.
     """
 
-    def __init__(self, body: Body, folder: Path, *, plain: bool = False, **options: Any) -> None:
-        """Start on a checkpoint folder.
+    def __init__(
+        self,
+        body: Body,
+        folder: Path,
+        strategy: HeadStrategy | None = None,
+        *,
+        plain: bool = False,
+        **options: Any,
+    ) -> None:
+        """Start on a checkpoint folder, and prove the fp32 head where one is asked for.
 
         Args:
             body: the model's architecture.
             folder: as `impl.numerics.vllm.checkpoint.write_folder` writes it.
+            strategy: of the fp32 head; None for off.
             plain: see `plain_weights`; only for an engine inside this process.
             options: vLLM's own, over those of `small_engine`; ``load_format="dummy"`` starts on dummy weights.
+
+        Raises:
+            HeadSwitchError: this vLLM cannot do it that way.
+            HeadNotFoundError: the model has no head, and fp32 was asked for.
+            QuantizedHeadError: its head is quantized, and fp32 was asked for.
+            Fp32HeadError: its logits are not fp32.
+            PluginNotLoadedError: a worker has no fp32 head.
         """
-        self.body = body
-        with plain_weights() if plain else nullcontext():
+        self.body, self.strategy = body, strategy
+        self._unusable = ""
+        with switched(strategy), plain_weights() if plain else nullcontext():
             self.llm = LLM(model=str(folder), **{**small_engine(body), **options})
+        try:
+            if strategy is not None:
+                require_fp32_head(self.llm, strategy)
+        except BaseException:
+            self.close()
+            raise
+        self._refit = Refit(self.llm, body, str(current_platform.device_type))
 
     def parameters(self) -> dict[str, str]:
         """Names and dtypes of the first rank's parameters, as vLLM calls them."""
@@ -143,11 +169,46 @@ class VllmEngine:
         order: Sequence[str] = (),
         between: Callable[[], None] | None = None,
     ) -> None:
-        """Take new weights through vLLM's ``reload_weights``."""
-        del transport, order, between
+        """Take new weights, all or a part, and forget every cached prefix.
+
+        A refit that breaks off before it loads leaves the old weights; one that fails while it loads leaves an engine
+        that refuses to run until one with all weights succeeds.
+
+        Args:
+            weights: fp32 arrays of bf16 values under Hugging Face names.
+            transport: see `impl.numerics.vllm.refit`.
+            order: the order in which ``collective`` sends them; empty for that of ``weights``.
+            between: called after each that ``collective`` sent.
+
+        Raises:
+            ValueError: no such transport, or an order of other weights.
+            EngineStateError: part of the weights, where an earlier refit failed.
+        """
         state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
-        self._call("rlc_load", save(state))
-        self.llm.reset_prefix_cache()
+        complete = not self._names() - state.keys()
+        order = order or tuple(state)
+        self._refit.refuse_nonsense(state, transport, order)
+        if self._unusable and not complete:
+            raise EngineStateError(f"{self._unusable}; send all weights")
+        before, self._unusable = self._unusable, "a refit failed and left old and new weights mixed"
+        try:
+            self._refit.carry(state, transport=transport, order=order, complete=complete, between=between)
+        except BaseException:
+            if all(self._call("rlc_usable")):
+                self._unusable = before
+            raise
+        finally:
+            self.llm.reset_prefix_cache()
+        self._unusable = ""
+
+    def head_storage(self) -> int | None:
+        """The address of the first rank's fp32 copy; None where there is none."""
+        address: int | None = self._call("rlc_copy")[0]["address"]
+        return address
+
+    def head_bytes(self) -> int:
+        """Size of the fp32 copies of all ranks."""
+        return sum(found["bytes"] for found in self._call("rlc_copy"))
 
     def close(self) -> None:
         """Stop the engine and its processes, and give its memory back."""
@@ -155,10 +216,16 @@ class VllmEngine:
         del self.llm
         gc.collect()
 
+    def _names(self) -> set[str]:
+        """What a complete update holds."""
+        return self.body.names(tied="lm_head.weight" not in self._call("rlc_parameters")[0])
+
     def _generate(self, prompts: Sequence[Sequence[int]], sampling: Sequence[SamplingParams]) -> list[Any]:
         for tokens in prompts:
             if not tokens or not 0 <= min(tokens) <= max(tokens) < self.body.vocab:
                 raise ValueError(f"a request needs tokens, with ids in [0, {self.body.vocab})")
+        if self._unusable:
+            raise EngineStateError(f"{self._unusable}: refit all weights before the next request")
         inputs = [{"prompt_token_ids": list(tokens)} for tokens in prompts]
         answers: list[Any] = self.llm.generate(inputs, list(sampling), use_tqdm=False)
         return answers

@@ -24,6 +24,7 @@ class Recorder:
     def __init__(self, model: nn.Module) -> None:
         # On the unwrapped model: what is written on a wrapper stays on the wrapper.
         self._model = unwrap(model)
+        self._before: object = None
         self.calls: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def open(self) -> None:
@@ -36,11 +37,14 @@ class Recorder:
                 self.calls.append((hidden.detach().cpu().clone(), logits.detach().cpu().clone()))
             return logits
 
+        self._before = self._model.__dict__.get("compute_logits")
         object.__setattr__(self._model, "compute_logits", recorded)
 
     def close(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Stop, and hand out what was recorded."""
         del self._model.__dict__["compute_logits"]
+        if self._before is not None:
+            object.__setattr__(self._model, "compute_logits", self._before)
         calls, self.calls = self.calls, []
         return calls
 

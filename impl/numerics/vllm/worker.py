@@ -5,28 +5,29 @@ Tensors cross as safetensors bytes, which every version of vLLM's message encodi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import Any
 
-from safetensors.torch import load, save
+from safetensors.torch import save
 
-from impl.numerics.head_owner import unwrap
+from impl.numerics.head_owner import resolve_lm_head_owner
 from impl.numerics.matmul_precision import matmul_flags
+from impl.numerics.vllm import plugin
+from impl.numerics.vllm.head_copies import existing_copy, invalidate_copies
+from impl.numerics.vllm.proof import is_last_pipeline_stage, prove_fp32_head
 from impl.numerics.vllm.recording import Recorder, in_order
+from impl.numerics.vllm.switch import STRATEGY, SWITCH
+from impl.numerics.vllm.worker_refit import RefitWorker
 
-if TYPE_CHECKING:
-    from torch import nn
+
+class PluginNotLoadedError(RuntimeError):
+    """The fp32 head was asked for, and this worker's process has nothing that computes it."""
 
 
-class HeadWorker:
+class HeadWorker(RefitWorker):
     """vLLM's ``worker_extension_cls``: reading a worker's model, refitting it, and proving its head."""
 
-    model_runner: Any
-    reload_weights: Any
     _rlc_recorder: Recorder | None = None
-
-    @property
-    def _rlc_model(self) -> nn.Module:
-        return unwrap(self.model_runner.get_model())
 
     def rlc_parameters(self) -> dict[str, str]:
         """Names and dtypes of this rank's parameters, as vLLM calls them."""
@@ -59,6 +60,36 @@ class HeadWorker:
         payload: bytes = save({"hidden": hidden.contiguous(), "logits": logits.contiguous()})
         return payload
 
-    def rlc_load(self, payload: bytes) -> None:
-        """Load weights under Hugging Face names from safetensors bytes."""
-        self.reload_weights(weights_iterator=iter(load(payload).items()))
+    def rlc_prove(self, strategy: str) -> dict[str, Any]:
+        """Prove the fp32 head in this worker: that the strategy is installed here, and what the logits are.
+
+        Raises:
+            PluginNotLoadedError: it is not installed.
+            Fp32HeadError: the logits are not fp32; see `prove_fp32_head` for what else.
+        """
+        installed = plugin.installed_strategy()
+        if installed != strategy:
+            raise PluginNotLoadedError(
+                f"the fp32 lm_head ({strategy}) is not installed in vLLM's worker process {os.getpid()}, which has "
+                f"{installed or 'nothing'} ({SWITCH}={os.environ.get(SWITCH)!r}, {STRATEGY}="
+                f"{os.environ.get(STRATEGY)!r}, VLLM_PLUGINS={os.environ.get('VLLM_PLUGINS')!r}): give these variables "
+                f"to the engine's processes, install rl-contracts in their environment, and let VLLM_PLUGINS include "
+                f"{plugin.NAME}"
+            )
+        found = prove_fp32_head(self._rlc_model, strategy) if is_last_pipeline_stage() else None
+        return {} if found is None else {"dtype": found.dtype, "on_bf16_grid": found.on_bf16_grid}
+
+    def rlc_copy(self) -> dict[str, int | None]:
+        """Address and bytes of the fp32 copy; the address is None where there is no copy, or not yet."""
+        copy = existing_copy(resolve_lm_head_owner(self._rlc_model).get_submodule("lm_head"))
+        if copy is None:
+            return {"address": None, "bytes": 0}
+        return {"address": copy.storage_address, "bytes": copy.bytes_held}
+
+    def rlc_fill_padding(self, value: float) -> int:
+        """Write a number into the head's padding rows, which nothing may read; returns how many there are."""
+        lm_head: Any = resolve_lm_head_owner(self._rlc_model).get_submodule("lm_head")
+        padding = lm_head.weight.data[lm_head.org_vocab_size :]
+        padding.fill_(value)
+        invalidate_copies()
+        return len(padding)
