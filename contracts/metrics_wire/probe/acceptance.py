@@ -17,6 +17,8 @@ TASK_PATH = re.compile(rf"/apis/jobs/v2/workspaces/{_ID}/jobs/{_ID}/steps/{_ID}/
 _UPDATE_FIELDS = frozenset({"status", "status_details", "error_details", "error_stack"})
 _POINT_FIELDS = frozenset({"step", "epoch", "value"})
 _MAX_NAME = 512
+_MAX_STEP = 2**53 - 1
+_MAX_DEPTH = 32
 
 
 class Rejected(Exception):  # noqa: N818 - it is an answer, not an error
@@ -37,6 +39,8 @@ def parsed(body: bytes) -> dict[str, Any]:
         value = json.loads(body, parse_constant=constant)
     except ValueError as error:
         raise Rejected(f"body: {error}") from None
+    except RecursionError:
+        raise Rejected("body: nested too deeply") from None
     if not isinstance(value, dict):
         raise Rejected("body: must be an object")
     return value
@@ -49,8 +53,9 @@ def check_update(body: dict[str, Any]) -> None:
         Rejected: If it is malformed; the message names the field.
     """
     _fields("body", body, _UPDATE_FIELDS)
-    if body.get("status", "pending") not in STATUSES:
-        raise Rejected(f"status: {body['status']!r} is unknown")
+    status = body.get("status", "pending")
+    if not isinstance(status, str) or status not in STATUSES:
+        raise Rejected(f"status: {status!r:.40} is unknown")
     details = body.get("status_details", {})
     if not isinstance(details, dict):
         raise Rejected("status_details: must be an object")
@@ -87,8 +92,8 @@ def _point(where: str, point: object) -> None:
     if not isinstance(point, dict) or point.keys() != _POINT_FIELDS:
         raise Rejected(f"{where}: a point has step, epoch and value, got {point!r}")
     for field, least in (("step", 0), ("epoch", 1)):
-        if type(point[field]) is not int or point[field] < least:
-            raise Rejected(f"{where}.{field}: must be an integer from {least}, got {point[field]!r}")
+        if type(point[field]) is not int or not least <= point[field] <= _MAX_STEP:
+            raise Rejected(f"{where}.{field}: must be an integer from {least}, got {point[field]!r:.40}")
     if type(point["value"]) not in {int, float} or not _is_finite(point["value"]):
         raise Rejected(f"{where}.value: must be a finite number, got {point['value']!r:.40}")
 
@@ -100,17 +105,19 @@ def _is_finite(value: float) -> bool:
         return False
 
 
-def _no_null(where: str, value: object) -> None:
+def _no_null(where: str, value: object, depth: int = 1) -> None:
+    if depth > _MAX_DEPTH:
+        raise Rejected(f"{where[:200]}: nested too deeply")
     if value is None:
         raise Rejected(f"{where}: must not be null")
     if isinstance(value, float) and not _is_finite(value):
         raise Rejected(f"{where}: must be finite")
     if isinstance(value, dict):
         for name, inner in value.items():
-            _no_null(f"{where}.{name}", inner)
+            _no_null(f"{where}.{name}", inner, depth + 1)
     elif isinstance(value, list):
         for inner in value:
-            _no_null(where, inner)
+            _no_null(where, inner, depth + 1)
 
 
 def _fields(where: str, body: dict[str, Any], known: frozenset[str]) -> None:

@@ -94,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Requests are recorded, not printed."""
 
     def _serve(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        body = self._body()
         if self.owner.is_cut:
             self._answer(HTTPStatus.OK, b"{}")
             return
@@ -109,6 +109,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self._answer(status, payload)
+
+    def _body(self) -> bytes:
+        if self.headers.get("transfer-encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length", 0)))
+        body = b""
+        while length := int(self.rfile.readline().partition(b";")[0], 16):
+            body += self.rfile.read(length)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return body
 
     def _answer(self, status: int, payload: bytes) -> None:
         self.send_response(status)
@@ -129,4 +140,4 @@ class _Handler(BaseHTTPRequestHandler):
             return HTTPStatus.OK, b"<html>not the service you are looking for", ()
         return fault.status, b'{"message": "as armed"}', ()
 
-    do_GET = do_PUT = do_POST = _serve  # noqa: N815 - the base class's names
+    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815 - the base class's names

@@ -142,6 +142,8 @@ class Probe:
             check_update(update)
             self.tasks.update(task_path, update)
             return HTTPStatus.OK, {"message": "updated"}
+        if method != "GET":
+            return HTTPStatus.METHOD_NOT_ALLOWED, {"message": f"method: {method} is none of a task's"}
         task = self.tasks.read(task_path)
         return (HTTPStatus.NOT_FOUND, {"message": "no such task"}) if task is None else (HTTPStatus.OK, task)
 

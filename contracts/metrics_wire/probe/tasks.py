@@ -31,11 +31,15 @@ class TaskStore:
     Args:
         semantics: What an update does to the stored ``status_details``.
         keeps_appended: Whether appended series survive an update without ``metrics``, where updates replace.
+
+    Attributes:
+        semantics: What an update does to the stored ``status_details``.
+        keeps_appended: As given.
     """
 
     def __init__(self, semantics: Semantics, *, keeps_appended: bool = True) -> None:
-        self._semantics = semantics
-        self._keeps_appended = keeps_appended
+        self.semantics = semantics
+        self.keeps_appended = keeps_appended
         self._lock = threading.Lock()
         self._tasks: dict[str, _Task] = {}
 
@@ -66,9 +70,9 @@ class TaskStore:
             if "status_details" not in body:
                 return
             sent = copy.deepcopy(body["status_details"])
-            if "metrics" in sent or (self._semantics is Semantics.REPLACE and not self._keeps_appended):
+            if "metrics" in sent or (self.semantics is Semantics.REPLACE and not self.keeps_appended):
                 task.appended = {}
-            task.details = sent if self._semantics is Semantics.REPLACE else task.details | sent
+            task.details = sent if self.semantics is Semantics.REPLACE else task.details | sent
 
     def append(self, path: str, metrics: dict[str, list[dict[str, Any]]]) -> bool:
         """Add points by series and step, the last one wins; whether there is such a task."""

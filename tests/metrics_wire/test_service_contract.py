@@ -1,0 +1,68 @@
+"""The reference service held to its contract on both databases, and the shape of the contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contracts import metrics_wire
+from impl.metrics_wire.service.adapter import DATABASE_VARIABLE, ServiceAdapter, postgresql, service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from postgresql import PostgreSQL
+
+    from contracts.check import Check
+
+CONTRACT = metrics_wire.service
+RULES = ("replace", "merge")
+
+
+@pytest.fixture(
+    scope="module", params=[f"{database}-{rule}" for database in ("sqlite", "postgresql") for rule in RULES]
+)
+def adapter(request: pytest.FixtureRequest) -> Iterator[ServiceAdapter]:
+    """The reference by either rule, on a new SQLite file or a new database of the session's PostgreSQL."""
+    database, _, rule = request.param.partition("-")
+    url = None
+    if database == "postgresql":
+        server: PostgreSQL = request.getfixturevalue("postgresql")
+        url = server.create_database()
+    with ServiceAdapter(rule, url) as live:
+        yield live
+
+
+@pytest.mark.slow
+@CONTRACT.parametrize()
+def test_the_reference_holds(adapter: ServiceAdapter, check: Check[Any]) -> None:
+    check.verify(adapter, profile="smoke")
+
+
+def test_the_command_lines_adapters_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DATABASE_VARIABLE, "postgresql+psycopg://u:p@127.0.0.1:1/x")
+    assert [each.name for each in (*service(), *postgresql())] == [
+        f"reference ({database}, {rule})" for database in ("sqlite", "postgresql") for rule in RULES
+    ]
+
+
+def test_postgresql_without_a_database_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(DATABASE_VARIABLE, raising=False)
+    with pytest.raises(RuntimeError, match=f"set {DATABASE_VARIABLE} to postgresql://"):
+        postgresql()
+
+
+def test_a_service_that_does_not_start_says_why() -> None:
+    adapter = ServiceAdapter("replace", "mysql://127.0.0.1/x")
+    with pytest.raises(RuntimeError, match="mysql is not supported"):
+        adapter.__enter__()
+    adapter.close()
+
+
+def test_ids_name_the_theme() -> None:
+    themes = {check.id[:5]: check.function.__module__.rpartition(".")[2] for check in CONTRACT.checks}
+    for check in CONTRACT.checks:
+        assert check.id.startswith("MW-9")
+        assert themes[check.id[:5]] == check.function.__module__.rpartition(".")[2], check.id
+    assert len(themes) == len(set(themes.values()))
