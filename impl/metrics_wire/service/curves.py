@@ -50,7 +50,7 @@ def heading(task: Task) -> str:
     details = task.status_details.model_extra or {}
     parts = [f"{task.workspace} / {task.job} / {task.step} / {task.task}", task.status]
     if isinstance(phase := details.get("phase"), str) and phase != task.status:
-        parts.append(phase)
+        parts.append(_printable(phase))
     if type(step := details.get("step")) is int:
         planned = details.get("max_steps")
         parts.append(f"step {step}" + (f" of {planned}" if type(planned) is int else ""))
@@ -88,4 +88,4 @@ def curves(task: Task, width: int, *, ascii_only: bool = False) -> Table:
 
 def _printable(name: str) -> str:
     """A name as a terminal may show it: one that came from elsewhere could move the cursor."""
-    return name if name.isprintable() else name.encode("unicode_escape").decode()
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)

@@ -68,7 +68,7 @@ def open_database(address: str, *, for_writing: bool = True) -> Engine:
     if not for_writing and url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
         raise DatabaseError(f"there is no database {url.database}")
     engine = _sqlite(url) if url.get_backend_name() == "sqlite" else _postgresql(url)
-    shown = url.render_as_string(hide_password=True)
+    shown = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
     try:
         with engine.connect().execution_options(**{WRITES: for_writing}) as connection, connection.begin():
             _bring_up_to_date(connection, shown, for_writing=for_writing)
