@@ -10,14 +10,22 @@ import signal
 import pytest
 
 _ENGINES = ("vllm", "megatron", "transformers")
+#: What ``CONTRACTS_REQUIRE`` may name, with commas between: tests that need it then fail where it is missing. Those of
+#: the last two say so themselves, in tests/metrics_wire/conftest.py.
+_REQUIRABLE = frozenset({"engine", "gpu", "postgresql", "browser"})
 
 
 def pytest_configure() -> None:
     """Let the processes that tests start heed SIGINT, and refuse a run whose engines are required and missing."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if unknown := _required() - _REQUIRABLE:
+        pytest.exit(
+            f"CONTRACTS_REQUIRE names {', '.join(sorted(unknown))}; it knows {', '.join(sorted(_REQUIRABLE))}",
+            returncode=1,
+        )
     missing = [name for name in _ENGINES if importlib.util.find_spec(name) is None]
-    if os.environ.get("CONTRACTS_REQUIRE") == "engine" and missing:
+    if "engine" in _required() and missing:
         pytest.exit(
             f"engines were asked for (CONTRACTS_REQUIRE=engine) and {', '.join(missing)} cannot be imported, so their "
             "tests would skip: install the dependency group 'engines', as tox -e engines does",
@@ -27,7 +35,7 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip GPU tests where there is no device, and fail the run where they were asked for."""
-    required = os.environ.get("CONTRACTS_REQUIRE") == "gpu" or _selects_gpu(config.getoption("markexpr"))
+    required = "gpu" in _required() or _selects_gpu(config.getoption("markexpr"))
     if _has_device():
         return
     if required:
@@ -39,6 +47,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device; -m gpu makes this a failure"))
+
+
+def _required() -> set[str]:
+    return set(filter(None, os.environ.get("CONTRACTS_REQUIRE", "").split(",")))
 
 
 def _selects_gpu(expression: str) -> bool:

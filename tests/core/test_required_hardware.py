@@ -38,6 +38,29 @@ def test_a_required_device_that_is_missing_fails_the_run(
     assert "GPU tests were asked for" in output
 
 
+def test_a_requirement_that_nobody_knows_fails_the_run() -> None:
+    code, output = run(CONTRACTS_REQUIRE="postgresql,brwser")
+    assert code == 1
+    assert "CONTRACTS_REQUIRE names brwser" in output
+
+
+@pytest.mark.parametrize(("required", "code", "outcome"), [("", 0, "2 skipped"), ("postgresql,browser", 1, "2 errors")])
+def test_required_programs_that_are_missing_are_an_error(
+    required: str, code: int, outcome: str, tmp_path: Path
+) -> None:
+    tests = (
+        "tests/metrics_wire/test_processes_postgresql.py::test_a_command_finds_the_server_and_its_status_is_the_commands",
+        "tests/metrics_wire/test_page_jobs.py::test_the_list_follows_the_jobs",
+    )
+    (tmp_path / "without.py").write_text(
+        "import chromium, postgresql\n\nchromium.programs = postgresql.programs = str\n"
+    )
+    path = os.pathsep.join((str(ROOT / "tests" / "metrics_wire" / "processes"), str(tmp_path)))
+    seen = run("-p", "without", *tests, CONTRACTS_REQUIRE=required, PYTHONPATH=path)
+    assert seen[0] == code, seen[1]
+    assert outcome in seen[1]
+
+
 def test_leaving_gpu_tests_out_asks_for_no_device() -> None:
     code, output = run("-m", "not gpu", CUDA_VISIBLE_DEVICES="")
     assert code == 0, output

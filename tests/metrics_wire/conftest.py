@@ -41,7 +41,7 @@ def postgresql() -> Iterator[PostgreSQL]:
     """A PostgreSQL of this session; each test takes databases of its own from ``create_database()``."""
     from postgresql import MISSING, PostgreSQL, programs  # noqa: PLC0415 - importable since this file ran
 
-    if programs() is None:
+    if not programs():
         not_here("postgresql", MISSING)
     with PostgreSQL() as server:
         yield server
@@ -54,7 +54,7 @@ def chromium() -> Iterator[Chromium]:
         not_here("browser", "selenium is missing: install the dependency group test")
     from chromium import MISSING, Chromium, programs  # noqa: PLC0415 - importable since this file ran
 
-    if programs() is None:
+    if not programs():
         not_here("browser", MISSING)
     with Chromium() as running:
         yield running

@@ -58,8 +58,8 @@ def test_the_list_follows_the_jobs(
     for width in (400, 1200):
         browser.open(f"{service.base_url}/", width)
         browser.screenshot(artefacts / f"jobs-{width}.png")
-    browser.driver.find_element("link text", "first").click()
-    assert browser.wait(lambda: browser.driver.current_url) == first.url
+    browser.click("first")
+    assert browser.wait(browser.url) == first.url
     assert browser.console() == []
     assert {url for url in browser.requested() if not url.startswith(service.base_url)} == set()
 
@@ -69,8 +69,8 @@ def test_the_tasks_of_a_job_lead_to_each_other(service: ServiceAdapter, browser:
     for url in (page.task_url, page.task_url.replace("tasks/main", "tasks/other")):
         httpx.put(url, json={"status": "active"}).raise_for_status()
     page.open()
-    browser.driver.find_element("link text", "train / other").click()
-    assert browser.wait(lambda: browser.driver.current_url.endswith("tasks/other"))
+    browser.click("train / other")
+    assert browser.wait(lambda: browser.url().endswith("tasks/other"))
 
 
 def test_pages_load_nothing_from_elsewhere_and_say_so(service: ServiceAdapter, page_of: PageOf) -> None:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.keys import Keys
 
 from impl.metrics_wire.service.adapter import ServiceAdapter
 
@@ -198,20 +196,19 @@ def test_the_keyboard_reaches_every_value(service: ServiceAdapter, page_of: Page
     browser.wait(lambda: browser.run("return document.querySelector('.plot') !== null"))
     told = "return document.querySelector('.plot').getAttribute('aria-valuetext')"
     assert browser.run(told) == "step 4: train 0.5, val 5"
-    keys = ActionChains(browser.driver)
     while browser.run("return document.activeElement.getAttribute('role')") != "slider":
-        keys.send_keys(Keys.TAB).perform()
+        browser.press("TAB")
     for key, text in (
-        (Keys.LEFT, "step 4: train 0.5"),
-        (Keys.LEFT, "step 3: train 1"),
-        (Keys.HOME, "step 1: train 4, val 5"),
-        (Keys.RIGHT, "step 2: train 2"),
-        (Keys.END, "step 4: train 0.5"),
-        (Keys.ESCAPE, "step 4: train 0.5, val 5"),
+        ("LEFT", "step 4: train 0.5"),
+        ("LEFT", "step 3: train 1"),
+        ("HOME", "step 1: train 4, val 5"),
+        ("RIGHT", "step 2: train 2"),
+        ("END", "step 4: train 0.5"),
+        ("ESCAPE", "step 4: train 0.5, val 5"),
     ):
-        keys.send_keys(key).perform()
+        browser.press(key)
         assert browser.run(told) == text
-    keys.send_keys(Keys.TAB, Keys.ENTER).perform()
+    browser.press("TAB", "ENTER")
     assert browser.wait(lambda: browser.run("return document.querySelector('details').open"))
 
 
@@ -220,11 +217,10 @@ def test_one_cursor_goes_through_all_panels(service: ServiceAdapter, page_of: Pa
     report(page, {"train_loss": [4.0, 2.0, 1.0], "train_reward": [0.1, 0.2, 0.3]})
     page.open()
     shows_all_that_is_stored(page)
-    plots = browser.driver.find_elements("css selector", ".plot")
-    ActionChains(browser.driver).move_to_element(plots[0]).perform()
+    browser.hover(".plot")
     values = "return [...document.querySelectorAll('.legend .value')].map((value) => value.textContent)"
     assert browser.run(values) == ["2", "0.2"]
-    ActionChains(browser.driver).move_to_element(browser.driver.find_element("css selector", "h1")).perform()
+    browser.hover("h1")
     assert browser.run(values) == ["1", "0.3"]
 
 
@@ -256,7 +252,7 @@ def test_a_browser_opens_the_page_with_the_token(service: ServiceAdapter, page_o
     page.open()
     shows_all_that_is_stored(page, guarded.token)
     assert browser.wait(page.text, lambda text: "live" in text)
-    browser.driver.find_element("link text", "Jobs").click()
+    browser.click("Jobs")
     assert "guarded" in browser.wait(page.text, lambda text: "guarded" in text)
     assert browser.console() == []
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mimetypes
+from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,6 +48,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
 )
 _TEMPLATES.globals["path"] = _TASK.format_map
+_TEMPLATES.globals["moment"] = lambda time: f"{datetime.fromisoformat(time).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _key(workspace: _Id, job: _Id, step: _Id, task: _Id) -> TaskKey:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,6 +89,22 @@ class Chromium:
         self.driver.get("about:blank")
         self.console()
         self.requested()
+
+    def url(self) -> str:
+        """What is in the address bar."""
+        return self.driver.current_url
+
+    def click(self, text: str) -> None:
+        """Follow the first link with this text."""
+        self.driver.find_element("link text", text).click()
+
+    def hover(self, selector: str) -> None:
+        """Move the mouse to the middle of the first element that a CSS selector finds."""
+        ActionChains(self.driver).move_to_element(self.driver.find_element("css selector", selector)).perform()
+
+    def press(self, *keys: str) -> None:
+        """Press keys, by Selenium's names of them, one after the other."""
+        ActionChains(self.driver).send_keys(*(getattr(Keys, key) for key in keys)).perform()
 
     def run(self, script: str, *arguments: Any) -> Any:
         """What the body of a JavaScript function returns in the page."""
