@@ -10,9 +10,9 @@ import signal
 import pytest
 
 _ENGINES = ("vllm", "megatron", "transformers")
-#: What ``CONTRACTS_REQUIRE`` may name, with commas between: tests that need it then fail where it is missing. Those of
-#: the last two say so themselves, in tests/metrics_wire/conftest.py.
-_REQUIRABLE = frozenset({"engine", "gpu", "postgresql", "browser"})
+#: What ``CONTRACTS_REQUIRE`` may name, with commas between: tests that need it then fail where it is missing. The last
+#: three are looked for in the conftest.py of the tests that need them.
+_REQUIRABLE = frozenset({"engine", "gpu", "postgresql", "browser", "third-party"})
 
 
 def pytest_configure() -> None:
