@@ -71,24 +71,44 @@ def generated_part(scored: Sequence[F64], prompt: int) -> F64:
     return np.array([np.asarray(row, dtype=np.float64)[prompt - 1 :] for row in scored])
 
 
-def body_gaps(
-    pair: EnginePair, weights: Mapping[str, F32], sequences: Sequence[Sequence[int]], prompt: int = 1
-) -> list[F64]:
-    """What the bodies alone make of ``lp_gen - lp_train``: exact heads on their hidden states.
+@dataclass(frozen=True)
+class Bodies:
+    """What both engines' bodies made of the same tokens.
+
+    Attributes:
+        gaps: ``lp_gen - lp_train`` of each sequence by exact heads on each side's hidden states, in nats.
+        logits: the rollout engine's logits of the same tokens, of each sequence.
+    """
+
+    gaps: list[F64]
+    logits: list[F64]
+
+
+def bodies(pair: EnginePair, weights: Mapping[str, F32], sequences: Sequence[Sequence[int]], prompt: int = 1) -> Bodies:
+    """Run both bodies over sequences.
 
     Args:
         pair: the engines.
         weights: what both are started on.
         sequences: token ids.
-        prompt: tokens at the start of each sequence whose logprobs are left out.
-
-    Returns:
-        The gaps of each sequence, in nats.
+        prompt: tokens at the start of each sequence that are left out.
     """
     exact = Head.of(weights)
+    found = Bodies([], [])
     with running(pair.rollout, weights) as generator, running(pair.train, weights) as scorer:
-        gaps = [body_gap(generator.prefill(s), scorer.prefill(s), exact, s) for s in sequences]
-    return [gap[prompt - 1 :] for gap in gaps]
+        for tokens in sequences:
+            mine, theirs = generator.prefill(tokens), scorer.prefill(tokens)
+            found.gaps.append(body_gap(mine, theirs, exact, tokens)[prompt - 1 :])
+            taken = mine.logits[np.arange(len(tokens) - 1), list(tokens[1:])]
+            found.logits.append(taken[prompt - 1 :].astype(np.float64))
+    return found
+
+
+def body_gaps(
+    pair: EnginePair, weights: Mapping[str, F32], sequences: Sequence[Sequence[int]], prompt: int = 1
+) -> list[F64]:
+    """The gaps of `bodies`."""
+    return bodies(pair, weights, sequences, prompt).gaps
 
 
 def largest(gaps: Sequence[F64]) -> float:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from contracts.numerics.cases import ParityCase
 from contracts.numerics.cli import app
-from contracts.numerics.comparing import BODY, WAYS, compare, rounding_dominates
+from contracts.numerics.comparing import BODY, WAYS, Run, against_both_bf16, compare, rounding_dominates
 from contracts.numerics.comparison_view import means, verdicts
 from contracts.numerics.pair import PairAdapter
 from contracts.numerics.pair_defects import StaysBf16, sides
@@ -33,6 +34,17 @@ def test_the_table_says_what_the_rounding_does() -> None:
     assert divergence["both fp32"] < min(divergence[way] for way in ("both bf16", "rollout only", "trainer only"))
     assert error["both fp32"] == pytest.approx(error[BODY], abs=2e-3), "what is left is the bodies'"
     assert verdicts(rows)[0]
+    assert rows[BODY][0].step == 0.125, "logits stand between 16 and 32"
+    for way in ("rollout only", "trainer only"):
+        more, deviation = against_both_bf16(rows, way)
+        assert more > 3 * deviation > 0, "the worse in each sequence, not in one"
+
+
+@pytest.mark.parametrize(
+    ("gap", "step", "dominates"), [(0.06, 0.125, True), (0.07, 0.125, False), (0.06, 0.0625, False)]
+)
+def test_the_regime_is_the_bodies_against_the_logits_own_step(gap: float, step: float, *, dominates: bool) -> None:
+    assert rounding_dominates({BODY: [Run({"q0.5": gap}, np.ones(1), step)]}) is dominates
 
 
 def test_a_dead_switch_is_not_best() -> None:

@@ -31,7 +31,7 @@ def both_in_fp32_is_best(check: Check[Pair], pair: Pair, case: ParityCase) -> No
     """
     rows = compare(pair, case, SEEDS)
     for metric in ("token_mult_prob_error", "gen_kl_error"):
-        means = {way: float(np.mean([run[metric] for run in rows[way]])) for way in WAYS}
+        means = {way: float(np.mean([run.means[metric] for run in rows[way]])) for way in WAYS}
         best = means.pop("both fp32")
         if not best < min(means.values()):
             raise check.fail(
@@ -53,7 +53,7 @@ def one_side_alone_is_worse(check: Check[Pair], pair: Pair, case: ParityCase) ->
     rows = compare(pair, case, SEEDS)
     if not rounding_dominates(rows):
         return
-    means = {way: float(np.mean([run["token_mult_prob_error"] for run in rows[way]])) for way in WAYS}
+    means = {way: float(np.mean([run.means["token_mult_prob_error"] for run in rows[way]])) for way in WAYS}
     if not means["both bf16"] < min(means["rollout only"], means["trainer only"]):
         raise check.fail(
             "one fp32 head alone does not raise the error", got=means, want="both bf16 below one side only"
