@@ -44,6 +44,10 @@ class Body(Protocol):
         """Tokens of the vocabulary, without padding."""
 
     @property
+    def writable(self) -> bool:
+        """Whether its parameters can be written past loading."""
+
+    @property
     def prefix_caching(self) -> bool:
         """Whether vLLM reuses prefixes of such a model on this platform."""
 
@@ -77,6 +81,7 @@ class LlamaBody:
     name = "llama"
     foreign = frozenset({"bias", "softcap", "drafter"})
     prefix_caching = True
+    writable = True
 
     @property
     def vocab(self) -> int:
@@ -137,6 +142,7 @@ class NemotronHBody:
     name = "nemotron_h"
     foreign = frozenset({"tied", "bias", "softcap", "logit_scale", "drafter"})
     prefix_caching = False
+    writable = False
 
     @property
     def vocab(self) -> int:

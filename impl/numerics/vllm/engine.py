@@ -210,6 +210,10 @@ class VllmEngine:
         """Size of the fp32 copies of all ranks."""
         return sum(found["bytes"] for found in self._call("rlc_copy"))
 
+    def fill_padding(self, value: float) -> None:
+        """Write a number into the head's padding rows."""
+        self._call("rlc_fill_padding", value)
+
     def close(self) -> None:
         """Stop the engine and its processes, and give its memory back."""
         self.llm.llm_engine.engine_core.shutdown()

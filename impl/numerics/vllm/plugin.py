@@ -30,7 +30,7 @@ def register() -> None:
 
     Raises:
         HeadSwitchError: the switch cannot be read, or asks for what this vLLM cannot do.
-        SourcePatchError: the strategy is the source patch, and the source is not patched.
+        SourcePatchError: the strategy is the source patch, and the source cannot be patched.
     """
     on, wanted = read_switch(os.environ)
     if not on:
@@ -52,7 +52,7 @@ def install(strategy: HeadStrategy) -> None:
     """Install a strategy in this process, instead of the one that is there.
 
     Raises:
-        SourcePatchError: it is the source patch, and the source is not patched.
+        SourcePatchError: it is the source patch, and the source cannot be patched.
     """
     from impl.numerics.vllm.head_hook import hook_head  # noqa: PLC0415 - nothing is loaded while it is off
     from impl.numerics.vllm.invalidation import watch_weights  # noqa: PLC0415 - as above
@@ -66,9 +66,11 @@ def install(strategy: HeadStrategy) -> None:
     if strategy is HeadStrategy.NATIVE:
         add_native_head(replaced)
     elif strategy is HeadStrategy.SOURCE_PATCH:
-        from impl.numerics.vllm.source_patch import require_patched  # noqa: PLC0415 - as above
+        from impl.numerics.vllm.installed import NEMOTRON_H, installed_vllm  # noqa: PLC0415 - as above
+        from impl.numerics.vllm.source_patch import patch_file  # noqa: PLC0415 - as above
 
-        require_patched()
+        source = installed_vllm()
+        patch_file(source.folder / NEMOTRON_H, source.version)
     else:
         hook_head(replaced, strategy)
     if strategy in {HeadStrategy.CACHED, HeadStrategy.SOURCE_PATCH}:

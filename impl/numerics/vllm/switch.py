@@ -104,7 +104,7 @@ def _why_not(wanted: HeadStrategy, source: VllmSource) -> str:
         return "it has no LogitsProcessor._apply_head, the one place that every logits computation passes"
     if source.native_head:
         return (
-            "its logits processor casts what a patched compute_logits hands it back to the model's dtype, so the "
-            "patch would change nothing and say nothing"
+            "it has head_dtype, and there a copy that a patched compute_logits multiplies with comes back in the "
+            "model's dtype: the patch would change nothing and say nothing"
         )
     return "its NemotronH has no compute_logits that this project knows how to patch"
