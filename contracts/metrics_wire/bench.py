@@ -141,6 +141,10 @@ class Bench:
             values[step] = [values[step], value] if step in values else value
         return values
 
+    def last_values(self, name: str) -> dict[int, Any]:
+        """The same, but of a step that is there twice its last value: what a chart shows that is keyed by step."""
+        return {step: value for step, _, value in self._points(name)}
+
     def epochs(self, name: str) -> dict[int, int]:
         """The stored epochs of a series by step."""
         return {step: epoch for step, epoch, _ in self._points(name)}

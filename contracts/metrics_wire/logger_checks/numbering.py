@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from contracts.level import Level
 from contracts.metrics_wire import strategies
 from contracts.metrics_wire.arithmetic import epoch_of, percentage_of
 from contracts.metrics_wire.bench import Bench, nothing_raised
@@ -161,36 +162,19 @@ def percentage_is_exact(check: Check[LoggerAdapter], adapter: LoggerAdapter, cas
 
 @logger.check(
     "MW-106",
-    source=loops("a step may come as a float where a loop divides"),
-    examples=(Kind("2.0"), Kind("numpy 2"), Kind("1.5"), Kind("-1"), Kind("nan"), Kind("1e400"), Kind("None")),
+    source=loops("a step may come as a float where a loop divides, or as numpy's integer"),
+    examples=(Kind("2.0"), Kind("numpy 2")),
 )
-def odd_steps_do_not_raise(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
-    """A float step with an integral value is that integer; any other odd step raises nothing and stores nothing odd.
+def an_integral_step_is_that_integer(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
+    """A step with an integral value is that integer, whatever its type.
 
-    Why: an exception in the logger ends a run that costs thousands of GPU hours.
+    Why: an exception in the logger ends a run that costs thousands of GPU hours, and a dropped step is a hole.
 
-    Usual cause: int(step), range checks that raise, or an index into a list by step.
+    Usual cause: isinstance(step, int), or a store that takes Python's own integers only.
     """
-    import numpy as np  # noqa: PLC0415 - the room is listed without it
-
-    odd = {
-        "2.0": 2.0,
-        "numpy 2": np.int64(2),
-        "1.5": 1.5,
-        "-1": -1,
-        "nan": float("nan"),
-        "1e400": 10**400,
-        "None": None,
-    }[case.kind]
-    with Bench(adapter, case.service) as bench:
-        process = bench.process(Schedule(max_steps=10))
-        with nothing_raised(check, step=case.kind):
-            process.log_metrics({"loss": 0.25}, odd, "train")
-            process.log_metrics({"loss": 0.5}, 3, "train")
-            process.close()
-        want = {2: 0.25, 3: 0.5} if case.kind in {"2.0", "numpy 2"} else {3: 0.5}
-        if bench.values("train_loss") != want:
-            raise check.fail("an odd step is stored oddly", got=bench.values("train_loss"), want=want, step=case.kind)
+    got = _after_odd_step(check, adapter, case)
+    if got != {2: 0.25, 3: 0.5}:
+        raise check.fail("an integral step is not that integer", got=got, want={2: 0.25, 3: 0.5}, step=case.kind)
 
 
 @logger.check(
@@ -214,3 +198,43 @@ def a_report_is_due_every_tenth_of_the_validation_period(
             process.log_metrics({"loss": 0.5}, step, "train")
         if not bench.has("train_loss", 10, seconds=5.0):
             raise check.fail("no report at step 10", got=sorted(bench.values("train_loss")), want="steps 1 to 10")
+
+
+@logger.check(
+    "MW-108",
+    level=Level.SHOULD,
+    source=loops("a step that was computed wrong, or not at all, reaches the logger like any other"),
+    examples=(Kind("1.5"), Kind("-1"), Kind("nan"), Kind("1e400"), Kind("None")),
+)
+def odd_steps_store_nothing(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
+    """A step that is no number from 0 raises nothing and stores nothing.
+
+    Why: 1.5 that is stored at 1 takes the place of step 1, and None at 0 that of the validation before training.
+
+    Usual cause: int(step), range checks that raise, or a default for a step that is missing.
+    """
+    got = _after_odd_step(check, adapter, case)
+    if got != {3: 0.5}:
+        raise check.fail("an odd step is stored oddly", got=got, want={3: 0.5}, step=case.kind)
+
+
+def _after_odd_step(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> dict[int, Any]:
+    """The train losses after an odd step and step 3."""
+    import numpy as np  # noqa: PLC0415 - the room is listed without it
+
+    odd = {
+        "2.0": 2.0,
+        "numpy 2": np.int64(2),
+        "1.5": 1.5,
+        "-1": -1,
+        "nan": float("nan"),
+        "1e400": 10**400,
+        "None": None,
+    }[case.kind]
+    with Bench(adapter, case.service) as bench:
+        process = bench.process(Schedule(max_steps=10))
+        with nothing_raised(check, step=case.kind):
+            process.log_metrics({"loss": 0.25}, odd, "train")
+            process.log_metrics({"loss": 0.5}, 3, "train")
+            process.close()
+        return bench.values("train_loss")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contracts.metrics_wire.cases import Kind, Planned, Run
+from contracts.metrics_wire.cases import Planned, Run
 from contracts.metrics_wire.logger_mutants.tampering import CallMutant, Message, TamperedLogger, WireMutant, per_call
 from contracts.metrics_wire.protocols import Schedule
 from contracts.metrics_wire.sides import logger
@@ -187,14 +187,26 @@ def _checked(self: TamperedLogger, metrics: Any, step: Any, prefix: str, *rest: 
     self.inner.log_metrics(metrics, step, prefix, *rest)
 
 
-@logger.mutant("MW-M106a", killed_by="MW-106", witness=Kind("1.5"))
+def _own_integers(self: TamperedLogger, metrics: Any, step: Any, prefix: str, *rest: Any) -> None:
+    if type(step) is int:
+        self.inner.log_metrics(metrics, step, prefix, *rest)
+
+
+@logger.mutant("MW-M106c", killed_by="MW-106")
+class TakesItsOwnIntegers(CallMutant):
+    """drops a step that is not of Python's own type"""
+
+    logger_class = per_call(_own_integers)
+
+
+@logger.mutant("MW-M108a", killed_by="MW-108")
 class RaisesIntoTheLoop(CallMutant):
     """raises for a step that is no integer"""
 
     logger_class = per_call(_checked)
 
 
-@logger.mutant("MW-M106b", killed_by="MW-106", witness=Kind("1.5"))
+@logger.mutant("MW-M108b", killed_by="MW-108")
 class FloorsTheStep(CallMutant):
     """floors a step that is no integer"""
 

@@ -63,6 +63,15 @@ class ChartsZero(CallMutant):
     )
 
 
+@logger.mutant("MW-M206a", killed_by="MW-206")
+class ConvertsByFloat(CallMutant):
+    """converts every integer by float(), which raises for one beyond"""
+
+    logger_class = _changing(
+        lambda metrics: {name: float(v) if isinstance(v, int) else v for name, v in metrics.items()}
+    )
+
+
 @logger.mutant("MW-M203a", killed_by="MW-203", witness=Kind("int"))
 class MakesFloats(CallMutant):
     """makes a float of every integer"""
