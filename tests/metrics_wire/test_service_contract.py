@@ -34,7 +34,6 @@ def adapter(request: pytest.FixtureRequest) -> Iterator[ServiceAdapter]:
         yield live
 
 
-@pytest.mark.slow
 @CONTRACT.parametrize()
 def test_the_reference_holds(adapter: ServiceAdapter, check: Check[Any]) -> None:
     check.verify(adapter, profile="smoke")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _STORED = jobs("a task is stored once its update was answered with success")
 
 
-@service.check("MW-901", source=_STORED, requires={"restart"}, examples=(Storm(), Storm(2, 10, kills=2)))
+@service.check("MW-901", source=_STORED, requires={"restart"}, examples=(Storm(kills=2),))
 def acknowledged_writes_survive_sigkill(check: Check[JobsService], adapter: JobsService, case: Storm) -> None:
     """After SIGKILL in a storm of writes every acknowledged one is stored, and nothing is that nobody sent.
 

@@ -59,6 +59,7 @@ class ServiceAdapter:
         max_body: Bytes of the longest body that is taken.
         token: Its token, empty if it has none.
         base_url: Scheme, host and port; the same after a restart.
+        database: URL of its database, while it is open.
     """
 
     version = importlib.metadata.version("rl-contracts")
@@ -73,7 +74,7 @@ class ServiceAdapter:
         backend = (database or "sqlite").partition(":")[0].partition("+")[0]
         self.name = f"reference ({backend}, {update_rule})"
         self._given = database
-        self._database = ""
+        self.database = ""
         self._held = ExitStack()
         self._log = Path()
         self._process: subprocess.Popen[str] | None = None
@@ -82,7 +83,7 @@ class ServiceAdapter:
 
     def __enter__(self) -> Self:
         folder = Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="jobs-service-")))
-        self._database = self._given or f"sqlite:///{folder / 'jobs.sqlite'}"
+        self.database = self._given or f"sqlite:///{folder / 'jobs.sqlite'}"
         self._log = folder / "stderr"
         self.restart()
         return self
@@ -120,7 +121,7 @@ class ServiceAdapter:
             RuntimeError: If it does not start; the message has what it wrote.
         """
         port = self.base_url.rpartition(":")[2] or "0"
-        command = [sys.executable, "-m", "impl.metrics_wire.service", "serve", "--database", self._database]
+        command = [sys.executable, "-m", "impl.metrics_wire.service", "serve", "--database", self.database]
         command += ["--port", port, "--rule", self.update_rule, "--max-body", str(self.max_body)]
         environment = os.environ | {"JOBS_SERVICE_TOKEN": self.token}
         with self._log.open("a") as log:
