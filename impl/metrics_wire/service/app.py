@@ -44,6 +44,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=importlib.metadata.version("rl-contracts"),
         docs_url=None,  # these two would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
     )
     app.include_router(task_routes(engine, commits, settings))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path  # noqa: TC003 - typer evaluates annotations
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -51,7 +52,10 @@ def serve(
     from impl.metrics_wire.service import serve as serving  # noqa: PLC0415 - only this command needs a server
     from impl.metrics_wire.service.database import DatabaseError  # noqa: PLC0415 - as above
 
-    settings = Settings(database or _DEFAULT_DATABASE, rule, token or None, max_body)
+    try:
+        settings = Settings(database or _DEFAULT_DATABASE, rule, token, max_body)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     try:
         serving.serve(settings, host, port)
     except (DatabaseError, serving.AddressError) as error:
@@ -88,7 +92,7 @@ def export(
         raise typer.BadParameter("give one of --csv and --json")
     tasks = _tasks(job, database, url, token)
     try:
-        with output.open("w", encoding="utf-8", newline="") if output else sys.stdout as file:
+        with output.open("w", encoding="utf-8", newline="") if output else nullcontext(sys.stdout) as file:
             if as_json:
                 json.dump([task.model_dump(mode="json", exclude_unset=True) for task in tasks], file, indent=1)
                 file.write("\n")

@@ -25,9 +25,16 @@ class Settings:
         rule: What an update does to the stored ``status_details``.
         token: What every request has to carry; ``None`` if none is asked for.
         max_body: Bytes of a request's body beyond which it is answered 413.
+
+    Raises:
+        ValueError: If the token is empty or has blanks around it, which no header can carry.
     """
 
     database: str
     rule: Rule = Rule.REPLACE
     token: str | None = None
     max_body: int = DEFAULT_MAX_BODY
+
+    def __post_init__(self) -> None:
+        if self.token is not None and (not self.token or self.token != self.token.strip()):
+            raise ValueError("the token must not be empty, nor have blanks around it")

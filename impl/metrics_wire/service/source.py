@@ -48,7 +48,7 @@ def tasks_at_service(url: str, job: str, token: str | None) -> list[Task]:
     Raises:
         SourceError: If it cannot be reached, refuses, or answers something else.
     """
-    headers = {"authorization": f"Bearer {token}"} if token else {}
+    headers = {b"authorization": f"Bearer {token}".encode()} if token else {}
     base = url.rstrip("/")
     try:
         with httpx.Client(headers=headers, timeout=_TIMEOUT_S) as client:

@@ -83,7 +83,7 @@ class LiveService:
 def live(database: str, **settings: Any) -> Iterator[LiveService]:
     """The service over a database, until the end of the block."""
     token = settings.get("token")
-    headers = {"authorization": f"Bearer {token}"} if token else {}
+    headers = {b"authorization": f"Bearer {token}".encode()} if token else {}
     with (
         served(create_app(Settings(database, **settings))) as url,
         httpx.Client(base_url=url, headers=headers, timeout=60, trust_env=False) as http,
