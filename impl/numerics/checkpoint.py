@@ -17,13 +17,13 @@ State = dict[str, torch.Tensor]
 LIFT = 24.0
 """What the constant channel adds to every logit."""
 
-SPREAD = 2.5
-"""Standard deviation of the logits around `LIFT`."""
-
 
 @dataclass(frozen=True)
 class LlamaShape:
-    """Dimensions of a model; the vocabulary is the tokenizer's, without padding."""
+    """Dimensions of a model; the vocabulary is the tokenizer's, without padding.
+
+    ``spread`` is the standard deviation of the logits around `LIFT`.
+    """
 
     layers: int = 2
     hidden: int = 64
@@ -33,6 +33,7 @@ class LlamaShape:
     padding: int = 64
     rope_theta: float = 10000.0
     eps: float = 1e-5
+    spread: float = 2.5
 
     @property
     def head_dim(self) -> int:
@@ -94,16 +95,16 @@ def make_checkpoint(shape: LlamaShape, head: HeadShape, seed: int) -> State:
     state["model.norm.weight"] = torch.ones(h).bfloat16()
     if head.tied:
         # The embedding is the head: its rows' scale is the logits' spread, the norm lifts the constant channel.
-        state["model.norm.weight"].mul_(SPREAD / h**0.5)
+        state["model.norm.weight"].mul_(shape.spread / h**0.5)
         state["model.norm.weight"][0] = LIFT / (0.4 * h)
     else:
-        state["lm_head.weight"] = _lifted(normal(shape.vocab, h, std=SPREAD * h**-0.5), h)
+        state["lm_head.weight"] = _lifted(normal(shape.vocab, h, std=shape.spread * h**-0.5), h)
     if head.bias:
         state["lm_head.bias"] = normal(shape.vocab, std=1.0)
     if head.drafter:
         state["drafter.fc.weight"] = normal(h, h, std=h**-0.5)
         state["drafter.norm.weight"] = torch.ones(h).bfloat16()
-        state["drafter.lm_head.weight"] = normal(shape.vocab, h, std=SPREAD * h**-0.5)
+        state["drafter.lm_head.weight"] = normal(shape.vocab, h, std=shape.spread * h**-0.5)
     return state
 
 

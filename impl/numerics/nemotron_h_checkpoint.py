@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from impl.numerics.checkpoint import LIFT, SPREAD, State
+from impl.numerics.checkpoint import LIFT, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+SPREAD = 2.5
+"""Standard deviation of the logits around `LIFT`."""
 
 TINY_NEMOTRON_H: dict[str, Any] = {
     "architectures": ["NemotronHForCausalLM"],

@@ -1,0 +1,81 @@
+"""Real vLLM as the rollout engine and real Megatron-Core as the trainer, held to the contract of a pair.
+
+The pool's refits are held to be as good as fresh starts by ``numerics.head`` on the same engines.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from contracts.numerics import parity
+from contracts.numerics.cases import ParityCase
+from contracts.numerics.comparing import BODY, against_both_bf16, compare, rounding_dominates
+from contracts.numerics.comparison_view import means
+from contracts.numerics.playing import play
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from contracts import Check, Control, Mutant
+    from impl.numerics.pairs import ReferencePair
+
+MISSING = [name for name in ("vllm", "megatron") if importlib.util.find_spec(name) is None]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(bool(MISSING), reason=f"needs {' and '.join(MISSING)}, as in env engines"),
+    # vLLM, transformers and what they import warn of much that concerns none of this
+    pytest.mark.filterwarnings("default"),
+]
+
+
+@pytest.fixture(params=["llama", "nemotron_h"], scope="module")
+def pair(request: pytest.FixtureRequest) -> Iterator[ReferencePair]:
+    from impl.numerics import engine_pairs  # noqa: PLC0415 - only where vLLM is installed
+
+    found: ReferencePair = getattr(engine_pairs, f"vllm_megatron_{request.param}")()
+    yield found
+    found.close()
+
+
+@parity.parametrize()
+def test_check(pair: ReferencePair, check: Check[Any]) -> None:
+    check.verify(pair, profile="smoke")
+
+
+@parity.parametrize_mutants()
+def test_mutant(pair: ReferencePair, mutant: Mutant[Any]) -> None:
+    mutant.verify_killed(pair)
+
+
+@parity.parametrize_controls()
+def test_control(pair: ReferencePair, control: Control[Any]) -> None:
+    control.verify_held(pair)
+
+
+def test_the_table_on_real_engines(pair: ReferencePair) -> None:
+    rows = compare(pair, ParityCase(sequences=16, generated=32), seeds=3)
+    error, divergence = means(rows, "token_mult_prob_error"), means(rows, "gen_kl_error")
+    assert rounding_dominates(rows)
+    assert error["both fp32"] < error["both bf16"] < min(error["rollout only"], error["trainer only"])
+    assert divergence["both fp32"] < min(divergence[way] for way in ("both bf16", "rollout only", "trainer only"))
+    assert error["both fp32"] == pytest.approx(error[BODY], abs=2e-3), "what is left is the bodies'"
+    for way in ("rollout only", "trainer only"):
+        more, deviation = against_both_bf16(rows, way)
+        assert more > 2 * deviation, "sequence by sequence too"
+    more, deviation = against_both_bf16(rows, "both fp32")
+    assert more < -2 * deviation
+
+
+def test_a_pooled_engine_answers_as_a_fresh_one(pair: ReferencePair) -> None:
+    """Bit for bit, samples and scores: what the checks above were asked of is what a new engine is."""
+    case = ParityCase(seed=5, sequences=4)
+    kept = play(pair, case)
+    pair.rollout.close()
+    fresh = play(pair, case)
+    assert kept.sequences == fresh.sequences
+    assert np.array_equal(kept.lp_gen, fresh.lp_gen)
+    assert np.array_equal(kept.lp_score, fresh.lp_score)
