@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from impl.metrics_wire.service import statements
 from impl.metrics_wire.service.schemas import ListedTask
 from impl.metrics_wire.service.tables import PointRow, SeriesRow, TaskRow
 
@@ -25,8 +26,7 @@ LOSS_SERIES = (b"train_loss", b"val_loss")
 
 def find_task(connection: Connection, key: TaskKey) -> Row[Any] | None:
     """The row of a task, ``None`` if there is none."""
-    where = [getattr(TaskRow, name) == getattr(key, name) for name in ("workspace", "job", "step", "task")]
-    return connection.execute(select(*TaskRow.__table__.c).where(*where)).one_or_none()
+    return connection.execute(statements.READ_TASK, key.parameters).one_or_none()
 
 
 def etag(row: Row[Any]) -> str:

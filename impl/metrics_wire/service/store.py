@@ -13,24 +13,25 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import update
 
+from impl.metrics_wire.service import statements
 from impl.metrics_wire.service.progress import progress
 from impl.metrics_wire.service.settings import Rule
-from impl.metrics_wire.service.tables import PointRow, SeriesRow, TaskRow
+from impl.metrics_wire.service.tables import TaskRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection, Executable, Row
 
     from impl.metrics_wire.service.schemas import Metrics, Point, TaskUpdate
-    from impl.metrics_wire.service.tables import Base
 
-_Upsert = postgresql.Insert | sqlite.Insert
+#: Rows that are handed to the database at once.
+_ROWS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class TaskKey:
     job: str
     step: str
     task: str
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of the statements that look for it."""
+        return {"its_workspace": self.workspace, "its_job": self.job, "its_step": self.step, "its_task": self.task}
 
 
 class NoSuchTaskError(LookupError):
@@ -67,7 +73,7 @@ def update_task(connection: Connection, key: TaskKey, sent: TaskUpdate, rule: Ru
             _replace_series(connection, row.id, sent.status_details.metrics)
             values["has_written_series"] = True
         elif rule is Rule.REPLACE and row.has_written_series:
-            _drop_written(connection, row.id)
+            _drop(connection, row.id, statements.DROP_WRITTEN)
             values["has_written_series"] = False
     written = update(TaskRow).where(TaskRow.id == row.id).values(values).returning(*TaskRow.__table__.c)
     return connection.execute(written).one()
@@ -79,92 +85,72 @@ def append(connection: Connection, key: TaskKey, metrics: Metrics) -> int:
     Raises:
         NoSuchTaskError: If there is no such task.
     """
-    locking = (
-        update(TaskRow)
-        .where(*_is(key))
-        .values(revision=TaskRow.revision + 1, updated_at=_now())
-        .returning(TaskRow.id, TaskRow.revision)
-    )
-    row = connection.execute(locking).one_or_none()
+    row = connection.execute(statements.COUNT_REVISION, key.parameters | {"now": _now()}).one_or_none()
     if row is None:
         raise NoSuchTaskError
     numbers = _appended_series(connection, row.id, [name.encode() for name in metrics])
-    points = _rows(row.id, numbers, metrics, appended=True)
-    if points:
-        adding = _upsert(connection, PointRow)
-        adding = adding.on_conflict_do_update(
-            index_elements=["task_id", "series_number", "step"],
-            set_={name: adding.excluded[name] for name in ("epoch", "value", "appended")},
-        )
-        connection.execute(adding, points)
+    adding = statements.UPSERT_POINTS[connection.dialect.name]
+    _insert(connection, adding, _rows(row.id, numbers, metrics, appended=True))
     return int(row.revision)
 
 
 def _locked(connection: Connection, key: TaskKey) -> Row[Any]:
-    reading = select(*TaskRow.__table__.c).where(*_is(key)).with_for_update()
-    row = connection.execute(reading).one_or_none()
+    row = connection.execute(statements.LOCK_TASK, key.parameters).one_or_none()
     if row is not None:
         return row
     now = _now()
     new: dict[str, Any] = asdict(key) | {"status": "pending", "status_details": "{}", "has_written_series": False}
     new |= {"revision": 0, "created_at": now, "updated_at": now}
-    connection.execute(_upsert(connection, TaskRow).on_conflict_do_nothing(), new)
-    return connection.execute(reading).one()
-
-
-def _upsert(connection: Connection, table: type[Base]) -> _Upsert:
-    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+    connection.execute(statements.CREATE_TASK[connection.dialect.name], new)
+    return connection.execute(statements.LOCK_TASK, key.parameters).one()
 
 
 def _appended_series(connection: Connection, task_id: int, names: list[bytes]) -> dict[bytes, int]:
-    """The numbers of series that are appended to, made where they are new."""
-    reading = select(SeriesRow.name, SeriesRow.number, SeriesRow.appended).where(SeriesRow.task_id == task_id)
-    stored = {name: (number, appended) for name, number, appended in connection.execute(reading)}
-    if any(name in stored and not stored[name][1] for name in names):
-        only_written = [stored[name][0] for name in names if name in stored and not stored[name][1]]
-        for number in only_written:
-            marking = update(SeriesRow).where(SeriesRow.task_id == task_id, SeriesRow.number == number)
-            connection.execute(marking.values(appended=True))
-    numbers = {name: number for name, (number, _) in stored.items()}
+    """The numbers of all series, those that are appended to made where they are new."""
+    stored = connection.execute(statements.READ_SERIES, {"of_task": task_id}).all()
+    numbers = {name: number for name, number, _ in stored}
+    named = set(names)
+    for number in [number for name, number, appended in stored if not appended and name in named]:
+        connection.execute(statements.MARK_APPENDED, {"of_task": task_id, "numbered": number})
     new = [name for name in names if name not in numbers]
-    if new:
-        first = max(numbers.values(), default=0) + 1
-        numbers |= dict(zip(new, range(first, first + len(new)), strict=True))
-        _add_series(connection, task_id, numbers, new, appended=True)
+    first = max(numbers.values(), default=0) + 1
+    numbers |= dict(zip(new, range(first, first + len(new)), strict=True))
+    _add_series(connection, task_id, numbers, new, appended=True)
     return numbers
 
 
 def _replace_series(connection: Connection, task_id: int, metrics: Metrics) -> None:
-    connection.execute(delete(PointRow).where(PointRow.task_id == task_id))
-    connection.execute(delete(SeriesRow).where(SeriesRow.task_id == task_id))
+    _drop(connection, task_id, statements.DROP_ALL)
     numbers = {name.encode(): number for number, name in enumerate(metrics, start=1)}
     _add_series(connection, task_id, numbers, numbers, appended=False)
-    points = _rows(task_id, numbers, metrics, appended=False)
-    if points:
-        connection.execute(insert(PointRow), points)
+    _insert(connection, statements.ADD_POINTS, _rows(task_id, numbers, metrics, appended=False))
 
 
-def _drop_written(connection: Connection, task_id: int) -> None:
-    connection.execute(delete(PointRow).where(PointRow.task_id == task_id, ~PointRow.appended))
-    connection.execute(delete(SeriesRow).where(SeriesRow.task_id == task_id, ~SeriesRow.appended))
+def _drop(connection: Connection, task_id: int, dropping: Iterable[Executable]) -> None:
+    for each in dropping:
+        connection.execute(each, {"of_task": task_id})
 
 
 def _add_series(
-    connection: Connection, task_id: int, numbers: dict[bytes, int], names: Iterable[bytes], *, appended: bool
+    connection: Connection, task_id: int, numbers: Mapping[bytes, int], names: Iterable[bytes], *, appended: bool
 ) -> None:
-    rows = [{"task_id": task_id, "number": numbers[name], "name": name, "appended": appended} for name in names]
-    if rows:
-        connection.execute(insert(SeriesRow), rows)
+    rows = ({"task_id": task_id, "number": numbers[name], "name": name, "appended": appended} for name in names)
+    _insert(connection, statements.ADD_SERIES, rows)
 
 
-def _rows(task_id: int, numbers: dict[bytes, int], metrics: Metrics, *, appended: bool) -> list[dict[str, Any]]:
+def _insert(connection: Connection, adding: Executable, rows: Iterable[dict[str, Any]]) -> None:
+    rows = iter(rows)
+    while some := list(islice(rows, _ROWS)):
+        connection.execute(adding, some)
+
+
+def _rows(task_id: int, numbers: Mapping[bytes, int], metrics: Metrics, *, appended: bool) -> Iterator[dict[str, Any]]:
     """One row for each series and step; the last point of a step wins."""
-    rows = []
     for name, points in metrics.items():
         number = numbers[name.encode()]
         by_step: dict[int, Point] = {point["step"]: point for point in points}
-        rows += [
-            {
+        for step, point in by_step.items():
+            yield {
                 "task_id": task_id,
                 "series_number": number,
                 "step": step,
@@ -172,18 +158,6 @@ def _rows(task_id: int, numbers: dict[bytes, int], metrics: Metrics, *, appended
                 "value": repr(point["value"]),
                 "appended": appended,
             }
-            for step, point in by_step.items()
-        ]
-    return rows
-
-
-def _is(key: TaskKey) -> tuple[Any, ...]:
-    return (
-        TaskRow.workspace == key.workspace,
-        TaskRow.job == key.job,
-        TaskRow.step == key.step,
-        TaskRow.task == key.task,
-    )
 
 
 def _now() -> int:
