@@ -145,15 +145,16 @@ class Client:
             began = time.perf_counter()
             try:
                 answer = self._http.request(method, url, json=body)
+                said = f"{answer.status_code} {answer.text[:200]}"
             except httpx.TransportError as error:
-                answer = None
+                answer, said = None, repr(error)
                 self.cut_off += not isinstance(error, httpx.ConnectError)
             taken = time.perf_counter() - began
             if answer is not None and not answer.is_server_error:
                 answer.raise_for_status()
                 return taken if is_first else None
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{method} {url} had no answer for {PATIENCE_S:.0f} s")
+                raise TimeoutError(f"{method} {url} was not carried out for {PATIENCE_S:.0f} s: {said}")
             is_first = False
             time.sleep(RETRY_S)
 
