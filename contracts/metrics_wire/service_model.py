@@ -20,10 +20,12 @@ class StoredTask:
         service: The service.
 
     Attributes:
+        appends: Whether points can be appended.
         fields: The fields that were ever written, as a reader must see them.
     """
 
     def __init__(self, service: JobsService) -> None:
+        self.appends = "append" in service.capabilities
         self._replaces = service.update_rule == "replace"
         self._keeps_appended = service.keeps_appended or not self._replaces
         self._sent: dict[str, Any] = {}

@@ -120,7 +120,10 @@ class Task:
     @property
     def stored(self) -> dict[str, Any] | None:
         """The four fields of the task as a reader sees them, ``None`` where there is none."""
-        answer = self.send("GET")
+        return self.parsed(self.send("GET"))
+
+    def parsed(self, answer: ServiceAnswer) -> dict[str, Any] | None:
+        """What the answer to a read says is stored."""
         if answer.status == HTTPStatus.NOT_FOUND:
             return None
         if answer.status != HTTPStatus.OK:

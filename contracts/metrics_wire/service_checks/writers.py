@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from contracts.metrics_wire import service_strategies
 from contracts.metrics_wire.service_cases import Interleaving, Race, Turn
-from contracts.metrics_wire.service_model import StoredTask
 from contracts.metrics_wire.service_race import at_once
 from contracts.metrics_wire.service_task import Task, point, spelled
-from contracts.metrics_wire.service_writers import PHASES, body_of, points_of
+from contracts.metrics_wire.service_writers import PHASES, created_task, outcomes, record, sent
 from contracts.metrics_wire.sides import service
 from contracts.metrics_wire.sources import jobs
 
 if TYPE_CHECKING:
     from contracts.check import Check
-    from contracts.metrics_wire.protocols import JobsService
+    from contracts.metrics_wire.protocols import JobsService, ServiceAnswer
 
 _TWO = jobs("the runner writes status and phase, and the driver, its subprocess, the series of the same task")
 
@@ -44,19 +43,46 @@ def interleaved_writers_lose_nothing(check: Check[JobsService], adapter: JobsSer
 
     Usual cause: a row that one writer has read is written back whole, or a cache of the task outlives a write.
     """
-    task, model = Task(check, adapter), StoredTask(adapter)
-    task.write(status="created", status_details={})
-    model.update({"status": "created", "status_details": {}})
+    task, model = created_task(check, adapter)
     for number, turn in enumerate(case.turns, 1):
-        if turn.kind == "points" and "append" in adapter.capabilities:
-            metrics = points_of(turn)
-            task.append(metrics)
-            model.append(metrics)
-        else:
-            body = body_of(turn)
-            task.write(**body)
-            model.update(body)
+        task.acknowledged(sent(task, turn), "a write was not taken", turn)
+        record(model, turn)
         task.hold(model.fields, f"after write {number} the task is not what was written", rule=adapter.update_rule)
+
+
+#: Both state parts of the same row, and neither the other's.
+BOTH = Interleaving(
+    (Turn("runner", "error", 1), Turn("driver", "series", 1), Turn("runner", "error", 2), Turn("driver", "series", 2))
+)
+
+
+@service.check(
+    "MW-926",
+    source=_TWO,
+    examples=(BOTH, COURSE, FAILURE),
+    cases=service_strategies.interleavings,
+)
+def writers_at_once_store_what_some_order_stores(
+    check: Check[JobsService], adapter: JobsService, case: Interleaving
+) -> None:
+    """What the runner and the driver write at the same time ends as if each write had come after or before the other's.
+
+    Why: the two know nothing of each other, and a mixture that no order explains is a report that nobody made.
+
+    Usual cause: a write that is read, changed and written back, or one of several statements without a transaction.
+    """
+    task, _ = created_task(check, adapter)
+    parts = [tuple(turn for turn in case.turns if turn.writer == writer) for writer in ("runner", "driver")]
+    longest = max(map(len, parts))
+
+    def write(writer: int, number: int) -> ServiceAnswer:
+        return sent(task, parts[writer][number]) if number < len(parts[writer]) else task.send("GET")
+
+    at_once(check, Race(len(parts), longest), write)
+    ends = outcomes(adapter, *parts)
+    got = {field: (task.stored or {}).get(field) for field in ends[0]}
+    if spelled(got) not in {spelled(end) for end in ends}:
+        raise check.fail("no order of the writes ends in what is stored", got=got, want=ends, rule=adapter.update_rule)
 
 
 @service.check("MW-922", source=_TWO, examples=(Race(2, 8), Race(4, 4)))
@@ -161,8 +187,9 @@ def a_reader_sees_whole_updates(check: Check[JobsService], adapter: JobsService,
         if writer == 0:
             details = {"a": number, "metrics": {"train_loss": [point(0, number)]}, "b": number}
             return task.put({"status_details": details, "error_details": {"c": number}, "error_stack": f"{number}"})
-        seen.append(task.stored or {})
-        return task.send("GET")
+        answer = task.send("GET")
+        seen.append(task.parsed(answer) or {})
+        return answer
 
     at_once(check, case, write_or_read)
     for stored in seen:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from contracts.metrics_wire.protocols import ServiceAnswer
 
-_MEETING_S = 0.3
+#: Seconds for which one request waits for another that comes at the same time. Wide: the machine may be busy, and the
+#: witnesses leave none alone.
+_MEETING_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from contracts.metrics_wire.sides import service
 if TYPE_CHECKING:
     from contracts.metrics_wire.protocols import ServiceAnswer
 
-_HALFWAY_S = 0.3
+#: Seconds for which a write that is half done waits for a reader, and a reader for such a write.
+_HALFWAY_S = 5.0
 
 
 @service.mutant("MW-M921a", killed_by="MW-921")
@@ -50,14 +51,11 @@ class _WithMeeting(Tampering):
         self.meeting = Meeting()
 
 
-@service.mutant("MW-M922a", killed_by="MW-922")
-class LastWriterWinsOnTheBlob(_WithMeeting):
-    """reads the row, changes it and writes it back whole, so that the last of two writers wins"""
-
+class _WritesBackTheRow(_WithMeeting):
     def tamper(self, message: Message) -> ServiceAnswer:
-        if not message.is_update:
+        task = self.read(message) if message.is_update else {}
+        if not task:
             return self.send(message)
-        task = self.read(message)
         row = {field: task[field] for field in FIELDS if task.get(field) is not None}
         self.meeting.wait()
         body = message.json
@@ -66,7 +64,17 @@ class LastWriterWinsOnTheBlob(_WithMeeting):
         return self.send(message.with_json({**row, **body}))
 
 
-@service.mutant("MW-M923a", killed_by="MW-923")
+@service.mutant("MW-M922a", killed_by="MW-922")
+class LastWriterWinsOnTheBlob(_WritesBackTheRow):
+    """reads the row, changes it and writes it back whole, so that the last of two writers wins"""
+
+
+@service.mutant("MW-M926a", killed_by="MW-926")
+class MixesTwoWriters(_WritesBackTheRow):
+    """reads the row, changes it and writes it back whole, with what another writer has replaced meanwhile"""
+
+
+@service.mutant("MW-M923a", killed_by="MW-923", witness=Race(2, 3))
 class LengthensTheBlob(_WithMeeting):
     """appends by reading the series, lengthening them and writing them back"""
 
@@ -101,7 +109,7 @@ class InsertsTwice(_WithMeeting):
             return self.send(message)
 
 
-@service.mutant("MW-M925a", killed_by="MW-925", witness=Race(2, 2))
+@service.mutant("MW-M925a", killed_by="MW-925")
 class WritesInTwoSteps(Tampering):
     """writes the error of an update before the rest of it, and lets readers in between"""
 
@@ -110,6 +118,8 @@ class WritesInTwoSteps(Tampering):
         self._half_written, self._seen = threading.Event(), threading.Event()
 
     def tamper(self, message: Message) -> ServiceAnswer:
+        if message.is_update and not self.read(message):
+            return self.send(message)
         if message.is_update:
             body = message.json
             self.write(message, {field: body.pop(field) for field in ("error_details", "error_stack") if field in body})
