@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contracts.metrics_wire import strategies
-from contracts.metrics_wire.bench import Bench
+from contracts.metrics_wire.bench import Bench, nothing_raised
 from contracts.metrics_wire.cases import At, Kind, Sets
 from contracts.metrics_wire.logger_checks.numbering import EACH_SERVICE
 from contracts.metrics_wire.protocols import Schedule
@@ -138,12 +138,13 @@ def validation_sets_do_not_share_a_series(check: Check[LoggerAdapter], adapter: 
     }
     with Bench(adapter, Service.REPLACE) as bench:
         if not bench.has_service and any("/" in each for each in case.sets):
-            # There the loop's own `<prefix>/<name>` is the name, and a slash in a set is the loop's.
+            # There the loop's own `<prefix>/<name>` is the name, and what joins ambiguously is the loop's.
             return
         process = bench.process(SCHEDULE)
-        for each in case.sets:
-            process.log_metrics({name: values[each, name] for name in case.names}, 2, f"validation-{each}")
-        process.close()
+        with nothing_raised(check):
+            for each in case.sets:
+                process.log_metrics({name: values[each, name] for name in case.names}, 2, f"validation-{each}")
+            process.close()
         series = {name: [point["value"] for point in points] for name, points in bench.series.items() if points}
         if sorted(series.values()) != sorted([value] for value in values.values()):
             raise check.fail("validation sets are not kept apart", got=series, want=sorted(values.values()))
