@@ -91,6 +91,8 @@ def test_what_keeps_it_from_serving_is_told(tmp_path: Path) -> None:
     status, _, errors = invoke("serve", "--host", "no.such.host.invalid", "--port", "0")
     assert status == 3
     assert "cannot listen on no.such.host.invalid" in errors
+    assert "whoever reaches no.such.host.invalid can read and write" in errors
+    assert "whoever" not in invoke("serve", "--host", "no.such.host.invalid", "--token", TOKEN)[2]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from live_service import JOBS, live, point
 
-from impl.metrics_wire.service.schemas import MAX_DEPTH, MAX_NAME, MAX_STEP
+from impl.metrics_wire.service.json_values import MAX_DEPTH, MAX_STEP
+from impl.metrics_wire.service.schemas import MAX_NAME
+from impl.metrics_wire.service.strict_json import MAX_MEMBERS, NotJsonError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,6 +140,23 @@ def test_one_bad_point_costs_the_whole_append(service: LiveService) -> None:
     body = {"metrics": {"a": [point(7, 7)], "b": [point(1, 1), point(-1, 1)]}}
     assert service.send("POST", json.dumps(body).encode(), suffix="/metrics").status_code == 422
     assert service.get().content == before
+
+
+def test_a_body_full_of_mistakes_is_refused_by_its_first(service: LiveService) -> None:
+    before = service.get().content
+    points = '{"metrics": {"loss": [' + "0," * 90_000 + "0]}}"
+    message = refused(service, service.send("POST", points.encode(), suffix="/metrics"), 422, before)
+    assert message.startswith("metrics.loss.0: ")
+    assert "more" not in message
+    twice = "{" + ",".join(f'"{number}":0' for number in range(15_000)) + ',"14999":0}'
+    assert "'14999'" in refused(service, service.send("PUT", twice.encode()), 400, before)
+
+
+def test_an_object_has_only_so_many_members() -> None:
+    members = {str(number): 0 for number in range(MAX_MEMBERS)}
+    assert parse(json.dumps(members).encode()) == members
+    with pytest.raises(NotJsonError, match=f"more than {MAX_MEMBERS} members"):
+        parse(json.dumps(members | {"one": "more"}).encode())
 
 
 def test_what_nests_as_deeply_as_is_allowed_is_kept(service: LiveService) -> None:

@@ -6,6 +6,7 @@ Exit status: 0 done; 1 there is no such job; 2 usage; 3 the database, the addres
 from __future__ import annotations
 
 import csv
+import ipaddress
 import json
 import sys
 from contextlib import nullcontext
@@ -56,6 +57,8 @@ def serve(
         settings = Settings(database or _DEFAULT_DATABASE, rule, token, max_body)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    if settings.token is None and not _is_loopback(host):
+        sys.stderr.write(f"jobs-service: whoever reaches {host} can read and write every task: give --token\n")
     try:
         serving.serve(settings, host, port)
     except (DatabaseError, serving.AddressError) as error:
@@ -102,6 +105,13 @@ def export(
                 writer.writerows(_lines(tasks))
     except OSError as error:
         _fail(f"cannot write {output}: {error.strerror}", _UNUSABLE)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _lines(tasks: list[Task]) -> list[tuple[object, ...]]:

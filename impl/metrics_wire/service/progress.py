@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from impl.metrics_wire.service.schemas import MAX_STEP
+from impl.metrics_wire.service.json_values import MAX_STEP
 from impl.metrics_wire.service.tables import PHASE_LENGTH
 
 if TYPE_CHECKING:

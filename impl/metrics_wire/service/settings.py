@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-#: Bytes of one request's body, unless told otherwise: a million points, for who sends whole series.
-DEFAULT_MAX_BODY = 64 << 20
+#: Bytes of one request's body, unless told otherwise: half a million points, for who sends whole series.
+DEFAULT_MAX_BODY = 32 << 20
 
 
 class Rule(StrEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 #: Bodies that are too large are read to their end and thrown away, up to this many times the limit: a client that is
 #: still sending does not look for an answer.
 _PATIENCE = 8
+
+
+#: Members of one object. Each may be wrong, and what is said of each takes more room than the member.
+MAX_MEMBERS = 100_000
 
 
 class NotJsonError(ValueError):
@@ -46,10 +51,11 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_MEMBERS:
+        raise NotJsonError(f"an object has more than {MAX_MEMBERS} members")
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise NotJsonError(f"{twice[:80]!r} stands twice in one object")
     return members
 
