@@ -42,6 +42,18 @@ class Fault(StrEnum):
     NOT_UTF8 = "the body is not UTF-8"
 
 
+#: Faults in the output limit itself, whose refusal has reason to name the field.
+LIMIT_FAULTS = frozenset(
+    {
+        Fault.MAX_TOKENS_ZERO,
+        Fault.MAX_TOKENS_NEGATIVE,
+        Fault.MAX_TOKENS_TEXT,
+        Fault.MAX_TOKENS_FRACTION,
+        Fault.MIN_OVER_MAX,
+    }
+)
+
+
 @dataclass(frozen=True)
 class FaultyRequest:
     """A short request with one fault.

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 #: What an endpoint may declare. A name that is not declared must be refused as its entry says.
 ENDPOINT_CAPABILITIES = {
     "streaming": "`stream: true` is answered by server-sent events. Not declared: it is refused with a 4xx.",
-    "completions": "`/v1/completions` is served, for texts and token ids. Not declared: answered 404, 405 or 501.",
+    "completions": "`/v1/completions` is served, for one text. Not declared: it is answered 404, 405 or 501.",
+    "token_prompts": (
+        "`/v1/completions` takes token ids and several prompts too. Not declared: token ids are refused with a 4xx."
+    ),
     "responses": "`/v1/responses` is served. Not declared: it is answered 404, 405 or 501.",
     "tokenize": "`/tokenize` counts the final prompt of a chat or completions body. Not declared: 404, 405 or 501.",
     "tools": "`tools` are accepted and counted in the prompt. Not declared: they are refused with a 4xx.",

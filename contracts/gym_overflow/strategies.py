@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from contracts.gym_overflow.fault import WORD_PLACES, FaultyRequest, Suspicion, faults_of
+from contracts.gym_overflow.fault import LIMIT_FAULTS, WORD_PLACES, FaultyRequest, Suspicion, faults_of
 from contracts.gym_overflow.probe import Probe, Route
 from contracts.gym_overflow.silent import Exceeding
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _OUTPUT_LIMITS = st.none() | st.integers(1, 64) | st.sampled_from((1, 10**6))
+#: What a limit above the window does is said by the checks of the clamp, and by no other.
+_MODEST_LIMITS = st.none() | st.integers(1, 8)
 _TURNS = st.integers(1, 3)
 #: Text that a template passes through unchanged; never one of the words that a classifier looks for.
 _LEADS = st.text(alphabet=st.characters(min_codepoint=97, max_codepoint=122) | st.just(" "), max_size=12)
@@ -27,12 +29,12 @@ def overflows(max_offset: int = 200) -> SearchStrategy[Probe]:
 
 def last_fits() -> SearchStrategy[Probe]:
     """Probes whose prompt leaves room for exactly one token."""
-    return st.builds(Probe, offset=st.just(-1), output_limit=_OUTPUT_LIMITS, turns=_TURNS, lead=_LEADS)
+    return st.builds(Probe, offset=st.just(-1), output_limit=st.sampled_from((None, 1)), turns=_TURNS, lead=_LEADS)
 
 
 def around_the_window() -> SearchStrategy[Probe]:
     """Probes on both sides of the window."""
-    return st.builds(Probe, offset=st.integers(-3, 3), output_limit=_OUTPUT_LIMITS, turns=_TURNS, lead=_LEADS)
+    return st.builds(Probe, offset=st.integers(-3, 3), output_limit=_MODEST_LIMITS, turns=_TURNS, lead=_LEADS)
 
 
 def clamped() -> SearchStrategy[Exceeding]:
@@ -49,6 +51,11 @@ def faulty_requests(route: Route = Route.CHAT) -> SearchStrategy[FaultyRequest]:
         output_limit=st.none() | st.integers(1, 8),
         route=st.just(route),
     )
+
+
+def faults_beside_the_limit() -> SearchStrategy[FaultyRequest]:
+    """Faulty requests to the chat route whose output limit, if any, is valid."""
+    return faulty_requests().filter(lambda request: request.fault not in LIMIT_FAULTS)
 
 
 def suspicions() -> SearchStrategy[Suspicion]:

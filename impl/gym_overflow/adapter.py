@@ -18,6 +18,7 @@ CAPABILITIES = frozenset(
     {
         "streaming",
         "completions",
+        "token_prompts",
         "responses",
         "tokenize",
         "tools",

@@ -15,7 +15,7 @@ from contracts import gym_overflow
 
 ROOT = Path(__file__).parents[2]
 ACME = Path(__file__).parent / "downstream" / "acme.py"
-PAGE = ROOT / "docs" / "downstream.md"
+PAGE = ROOT / "docs" / "adopting-gym-overflow.md"
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +39,13 @@ def project(tmp_path: Path) -> Path:
 
 def example() -> str:
     """The test file that the page shows."""
-    return next(re.finditer(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)).group(1)
+    return next(re.finditer(r"```python test_acme.py\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)).group(1)
+
+
+def expecting(known_failures: str) -> str:
+    """The same, with known failures named at the call."""
+    test = example().replace(".parametrize()", f".parametrize(known_failures={known_failures})")
+    return test.replace("import gym_overflow", "import KnownFailure, gym_overflow")
 
 
 def python(installed: Path, project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -132,9 +138,8 @@ def test_a_server_that_raises_fails_and_shows_its_exception(installed: Path, pro
 
 
 def test_a_known_failure_is_strict(installed: Path, project: Path) -> None:
-    known = 'KNOWN = {"GO-121": KnownFailure("does not clamp", issue="acme/server#12")}'
-    expecting = example().replace("KNOWN = {}", known)
-    code, output = run(installed, project, expecting, "--contracts-only", "GO-121", "--contracts-profile", "smoke")
+    test = expecting('{"GO-121": KnownFailure("does not clamp", issue="acme/server#12")}')
+    code, output = run(installed, project, test, "--contracts-only", "GO-121", "--contracts-profile", "smoke")
     assert code == 1, output
     assert "[XPASS(strict)] does not clamp (acme/server#12)" in output
     (project / "acme.py").write_text(
@@ -142,14 +147,14 @@ def test_a_known_failure_is_strict(installed: Path, project: Path) -> None:
             "if prompt >= max_model_len:", "if prompt + body.get('max_tokens', 1) > max_model_len:"
         )
     )
-    code, output = run(installed, project, expecting, "--contracts-only", "GO-121", "--contracts-profile", "smoke")
+    code, output = run(installed, project, test, "--contracts-only", "GO-121", "--contracts-profile", "smoke")
     assert code == 0, output
     assert "1 xfailed" in output
 
 
 def test_an_unknown_id_is_an_error(installed: Path, project: Path) -> None:
-    known = 'KNOWN = {"GO-999": KnownFailure("does not clamp", issue="acme/server#12")}'
-    code, output = run(installed, project, example().replace("KNOWN = {}", known))
+    test = expecting('{"GO-999": KnownFailure("does not clamp", issue="acme/server#12")}')
+    code, output = run(installed, project, test)
     assert code not in {0, 1}, output
     assert "gym_overflow.endpoint has no check 'GO-999'; it has GO-101" in output
 

@@ -27,12 +27,14 @@ _ROUTES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "tokenize": ("POST", "/tokenize", {"prompt": "a"}),
     "openapi": ("GET", "/openapi.json", None),
 }
-_FIELDS: dict[str, dict[str, Any]] = {
-    "streaming": {"stream": True},
-    "tools": {"tools": [TOOL]},
-    "logprobs": {"logprobs": True, "top_logprobs": 1},
-    "n": {"n": 2},
-    "max_completion_tokens": {"max_completion_tokens": 2},
+_CHAT: dict[str, Any] = {"messages": [_USER]}
+_REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "streaming": (Route.CHAT, {**_CHAT, "stream": True}),
+    "tools": (Route.CHAT, {**_CHAT, "tools": [TOOL]}),
+    "logprobs": (Route.CHAT, {**_CHAT, "logprobs": True, "top_logprobs": 1}),
+    "n": (Route.CHAT, {**_CHAT, "n": 2}),
+    "max_completion_tokens": (Route.CHAT, {**_CHAT, "max_completion_tokens": 2}),
+    "token_prompts": (Route.COMPLETIONS, {"prompt": [1, 1], "max_tokens": 1}),
 }
 
 
@@ -61,9 +63,9 @@ def _served(adapter: Endpoint, capability: str) -> Answer | None:
         method, path, body = _ROUTES[capability]
         answer = adapter.request(method, path, json=None if body is None else {"model": model_of(adapter), **body})
         return None if answer.status in _ABSENT else answer
-    body = {"model": model_of(adapter), "messages": [_USER], **_FIELDS[capability]}
-    answer = adapter.request("POST", Route.CHAT, json=body)
-    return None if answer.status in _REFUSED else answer
+    path, body = _REQUESTS[capability]
+    answer = adapter.request("POST", path, json={"model": model_of(adapter), **body})
+    return None if answer.status in _REFUSED or answer.status in _ABSENT else answer
 
 
 def _splices(adapter: Endpoint) -> Answer | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from contracts.gym_overflow import sources, strategies
-from contracts.gym_overflow.fault import FaultyRequest, faults_of, send_faulty
+from contracts.gym_overflow.fault import LIMIT_FAULTS, Fault, FaultyRequest, faults_of, send_faulty
 from contracts.gym_overflow.judging import shown, sites_that, text_of
 from contracts.gym_overflow.probe import Route, body_of
 from contracts.gym_overflow.refusal import MARKER, is_error_object
 from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import SHORT
+from contracts.level import Level
 
 if TYPE_CHECKING:
     from contracts.check import Check
-    from contracts.gym_overflow.protocols import Endpoint
+    from contracts.gym_overflow.protocols import Answer, Endpoint
 
 OK = 200
 _SERVER_ERROR = 500
@@ -33,23 +35,58 @@ def each_fault(route: Route) -> tuple[FaultyRequest, ...]:
 EACH_FAULT = each_fault(Route.CHAT)
 
 
-@endpoint.check("GO-201", source=sources.VLLM_ECHO, examples=EACH_FAULT, cases=strategies.faulty_requests)
+@endpoint.check(
+    "GO-201",
+    source=sources.VLLM_ECHO,
+    examples=tuple(case for case in EACH_FAULT if case.fault not in LIMIT_FAULTS),
+    cases=strategies.faults_beside_the_limit,
+)
 def client_error_is_not_an_overflow(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
     """No client error is classified as an overflow by any site, whatever the request holds.
 
     Why: a classified error ends the rollout as if it had been finished; the bug in the client is never seen and the
-    model is trained on an empty turn.
+    model is trained on an empty turn. A fault in the output limit itself is another matter, see GO-205.
 
-    Usual cause: a validation error that names the field max_tokens, or echoes the request.
+    Usual cause: a validation error that echoes the request, or names fields that have nothing to do with the fault.
     """
-    answer = send_faulty(adapter, case)
+    _hold_unclassified(check, case, send_faulty(adapter, case))
+
+
+@endpoint.check(
+    "GO-205",
+    level=Level.SHOULD,
+    source=sources.VLLM_FULL_WINDOW,
+    examples=tuple(FaultyRequest(fault, "hello") for fault in Fault if fault in LIMIT_FAULTS),
+)
+def faulty_limit_is_not_an_overflow(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
+    """A fault in the output limit itself is classified as an overflow by no site, on any route.
+
+    Why: the classifiers take the name of the field, max_tokens, for an overflow. An error that names the field that it
+    refuses is a good error, so this is no duty of a server: it is what one in front of these classifiers should do.
+
+    Usual cause: the refusal names the field.
+    """
+    for route in served_routes(adapter):
+        fault = replace(case, route=route)
+        if case.fault in faults_of(route):
+            _hold_unclassified(check, fault, send_faulty(adapter, fault))
+
+
+def _hold_unclassified(check: Check[Endpoint], case: FaultyRequest, answer: Answer) -> None:
     if alarmed := sites_that(answer, classify=True):
         raise check.fail(
             f"a client error ({case.fault}) is classified as an overflow by {alarmed[0]}",
             got=shown(answer),
             want="an error that no site classifies",
             alarmed=alarmed,
+            route=case.route.value,
         )
+
+
+def served_routes(adapter: Endpoint) -> tuple[Route, ...]:
+    """The routes that build a prompt and that the adapter declares, the chat route first."""
+    optional = {"completions": Route.COMPLETIONS, "responses": Route.RESPONSES}
+    return (Route.CHAT, *(route for name, route in optional.items() if name in adapter.capabilities))
 
 
 @endpoint.check("GO-202", source=sources.NEMO_RL, requires={"internal_fault"}, examples=("boom", "context length"))
@@ -60,8 +97,7 @@ def internal_fault_stays_a_500(check: Check[Endpoint], adapter: Endpoint, case: 
 
     Usual cause: an except clause that catches ValueError without asking what it says.
     """
-    served = {route for route in ("completions", "responses") if route in adapter.capabilities}
-    for route in (Route.CHAT, *(Route[name.upper()] for name in sorted(served))):
+    for route in served_routes(adapter):
         answer = adapter.internal_fault(case, "POST", route, body_of(adapter, SHORT, route))  # type: ignore[attr-defined]  # offered by adapters that declare the capability
         if answer.status != _SERVER_ERROR or sites_that(answer, classify=True) or MARKER in text_of(answer):
             raise check.fail(
@@ -82,7 +118,8 @@ def internal_fault_stays_a_500(check: Check[Endpoint], adapter: Endpoint, case: 
 def client_error_on_completions(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
     """A client error on `/v1/completions` is an error object, no server error, and classified by no site.
 
-    Why: Gym's completions backend has a classifier of its own, which looks for the same words.
+    Why: Gym's completions backend has a classifier of its own, which looks for the same words. For faults in the output
+    limit see GO-205.
 
     Usual cause: the route builds its errors itself.
     """
@@ -99,7 +136,7 @@ def client_error_on_completions(check: Check[Endpoint], adapter: Endpoint, case:
 def client_error_on_responses(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
     """A client error on `/v1/responses` is an error object, no server error, and classified by no site.
 
-    Why: a client that moves to this route brings the same mistakes with it.
+    Why: a client that moves to this route brings the same mistakes with it. For faults in the output limit see GO-205.
 
     Usual cause: the route was added later, with errors of its own.
     """
@@ -110,7 +147,8 @@ def _hold_plain_error(check: Check[Endpoint], adapter: Endpoint, case: FaultyReq
     answer = send_faulty(adapter, case)
     if answer.status == OK:
         return
-    wrong = [f"classified as an overflow by {site}" for site in sites_that(answer, classify=True)]
+    sites = sites_that(answer, classify=True) if case.fault not in LIMIT_FAULTS else []
+    wrong = [f"classified as an overflow by {site}" for site in sites]
     if answer.status >= _SERVER_ERROR:
         wrong.append(f"a server error, {answer.status}")
     if not is_error_object(answer):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contracts.gym_overflow import sources
-from contracts.gym_overflow.endpoint_checks.window import hold_refusal
+from contracts.gym_overflow.endpoint_checks.window import hold_alike
 from contracts.gym_overflow.judging import shown
-from contracts.gym_overflow.probe import Route
+from contracts.gym_overflow.probe import Probe, Route
 from contracts.gym_overflow.prompt_forms import Form, FormedPrompt, send_formed
 from contracts.gym_overflow.ruler import window_of
 from contracts.gym_overflow.sides import endpoint
@@ -22,7 +22,7 @@ OK = 200
 @endpoint.check(
     "GO-119",
     source=sources.OPENAI_COMPLETIONS,
-    requires={"completions"},
+    requires={"completions", "token_prompts"},
     examples=tuple(FormedPrompt(form, offset) for form in Form for offset in (0, 1, -1)),
 )
 def every_prompt_is_held_against_the_window(check: Check[Endpoint], adapter: Endpoint, case: FormedPrompt) -> None:
@@ -34,6 +34,6 @@ def every_prompt_is_held_against_the_window(check: Check[Endpoint], adapter: End
     """
     answer = send_formed(adapter, case)
     if case.offset >= 0:
-        hold_refusal(check, adapter, answer, case.offset, Route.COMPLETIONS)
+        hold_alike(check, adapter, answer, Probe(case.offset, 1), Route.COMPLETIONS)
     elif answer.status != OK:
         raise check.fail("a prompt that fits was refused", got=shown(answer), want=OK, window=window_of(adapter))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow import sources, strategies
-from contracts.gym_overflow.endpoint_checks.window import hold_refusal, hold_refused
+from contracts.gym_overflow.endpoint_checks.window import hold_alike, hold_refused_alike
 from contracts.gym_overflow.judging import shown
 from contracts.gym_overflow.probe import Probe, Route, body_of, send
 from contracts.gym_overflow.ruler import Ruler, model_of, window_of
@@ -33,8 +34,9 @@ def refusal_with_max_completion_tokens(check: Check[Endpoint], adapter: Endpoint
 
     Usual cause: the refusal is worded for the field that the client sent.
     """
-    plain = Probe(case.offset, None, case.turns, case.lead)
-    hold_refused(check, adapter, plain, max_completion_tokens=case.output_limit or 1)
+    limit = case.output_limit or 1
+    answer = send(adapter, replace(case, output_limit=None), max_completion_tokens=limit)
+    hold_alike(check, adapter, answer, replace(case, output_limit=limit))
 
 
 @endpoint.check("GO-111", source=sources.CLASSIFIER, requires={"streaming"}, **_OVERFLOWS)
@@ -45,7 +47,7 @@ def refusal_precedes_the_stream(check: Check[Endpoint], adapter: Endpoint, case:
 
     Usual cause: the prompt is only built inside the generator that produces the stream.
     """
-    hold_refused(check, adapter, case, stream=True)
+    hold_refused_alike(check, adapter, case, stream=True)
 
 
 @endpoint.check("GO-112", source=sources.CLASSIFIER, requires={"n"}, **_OVERFLOWS)
@@ -56,7 +58,7 @@ def refusal_with_several_completions(check: Check[Endpoint], adapter: Endpoint, 
 
     Usual cause: the n > 1 path starts its sub-requests before the prompt is held against the window.
     """
-    hold_refused(check, adapter, case, n=3)
+    hold_refused_alike(check, adapter, case, n=3)
     choices = _hold_served(check, adapter, Route.CHAT, n=3)["choices"]
     if len(choices) != 3:  # noqa: PLR2004 - as many as were asked for
         raise check.fail("another number of completions was returned", got=len(choices), want=3)
@@ -71,7 +73,7 @@ def refusal_with_logprobs(check: Check[Endpoint], adapter: Endpoint, case: Probe
     Usual cause: logprobs are rendered on a path that raises its own error.
     """
     fields: dict[str, Any] = {"logprobs": True, "top_logprobs": 1}
-    hold_refused(check, adapter, case, **fields)
+    hold_refused_alike(check, adapter, case, **fields)
     returned = _hold_served(check, adapter, Route.CHAT, **fields)["choices"][0].get("logprobs")
     if not returned:
         raise check.fail("no logprobs were returned", got=returned, want="logprobs of each token")
@@ -85,7 +87,7 @@ def refusal_with_tools(check: Check[Endpoint], adapter: Endpoint, case: Probe) -
 
     Usual cause: the prompt is counted before the tools are rendered into it.
     """
-    hold_refused(check, adapter, case, tools=[TOOL])
+    hold_refused_alike(check, adapter, case, tools=[TOOL])
     _hold_served(check, adapter, Route.CHAT, tools=[TOOL])
 
 
@@ -97,7 +99,7 @@ def refusal_on_completions(check: Check[Endpoint], adapter: Endpoint, case: Prob
 
     Usual cause: the two routes build their errors separately.
     """
-    hold_refused(check, adapter, case, Route.COMPLETIONS)
+    hold_refused_alike(check, adapter, case, Route.COMPLETIONS)
     _hold_served(check, adapter, Route.COMPLETIONS)
 
 
@@ -109,7 +111,7 @@ def refusal_on_responses(check: Check[Endpoint], adapter: Endpoint, case: Probe)
 
     Usual cause: the route was added later and its errors were never held against the classifier.
     """
-    hold_refused(check, adapter, case, Route.RESPONSES)
+    hold_refused_alike(check, adapter, case, Route.RESPONSES)
     _hold_served(check, adapter, Route.RESPONSES)
 
 
@@ -129,8 +131,7 @@ def spliced_history_is_refused_alike(check: Check[Endpoint], adapter: Endpoint, 
     window = window_of(adapter)
     ruler = Ruler.of(adapter)
     spliced = adapter.request("POST", Route.CHAT, json=ruler.fitted(Route.CHAT, build, window + case.offset))
-    hold_refused(check, adapter, Probe(offset=case.offset, turns=2))
-    hold_refusal(check, adapter, spliced, case.offset)
+    hold_alike(check, adapter, spliced, Probe(offset=case.offset, turns=2))
     served = adapter.request("POST", Route.CHAT, json=ruler.fitted(Route.CHAT, build, window - 1))
     if served.status != OK:
         raise check.fail("a spliced history that fits was refused", got=shown(served), want=OK, window=window)
@@ -152,7 +153,7 @@ def tokenize_knows_the_length(check: Check[Endpoint], adapter: Endpoint, case: P
         if count != window + case.offset:
             raise check.fail("/tokenize counts another prompt", got=count, want=window + case.offset, window=window)
         return
-    hold_refusal(check, adapter, answer, case.offset)
+    hold_alike(check, adapter, answer, Probe(case.offset))
 
 
 def _hold_served(check: Check[Endpoint], adapter: Endpoint, route: Route, **fields: Any) -> dict[str, Any]:

@@ -17,33 +17,50 @@ if TYPE_CHECKING:
     from contracts.check import Check
     from contracts.gym_overflow.protocols import Answer, Endpoint
 
+_FIRST_ERROR = 400
 
-def hold_refused(
+
+def hold_refused_alike(
     check: Check[Endpoint], adapter: Endpoint, probe: Probe, route: Route = Route.CHAT, **fields: object
-) -> Answer:
-    """Send an overflow and hold the answer to everything that a refusal must be."""
-    answer = send(adapter, probe, route, **fields)
-    hold_refusal(check, adapter, answer, probe.offset, route)
-    return answer
-
-
-def hold_refusal(
-    check: Check[Endpoint], adapter: Endpoint, answer: Answer, offset: int, route: Route = Route.CHAT
 ) -> None:
-    """Hold an answer to everything that the refusal of a prompt of ``window + offset`` tokens must be."""
-    window = window_of(adapter)
-    wrong = problems(answer, prompt_tokens=window + offset, window=window)
-    wrong += [f"not classified by {site}" for site in sites_that(answer, classify=False)]
+    """Send an overflow with more fields or on another route, and hold the refusal to that of the plain chat request."""
+    hold_alike(check, adapter, send(adapter, probe, route, **fields), probe, route)
+
+
+def hold_alike(
+    check: Check[Endpoint], adapter: Endpoint, answer: Answer, probe: Probe, route: Route = Route.CHAT
+) -> None:
+    """Hold the refusal of a prompt of the probe's length to that of the probe itself, a plain chat request.
+
+    What is wrong with the plain one too is found by its own checks, and not once more for every form of a prompt.
+    """
+    plain, offset = send(adapter, probe), probe.offset
+    known = {_kind(problem) for problem in _problems(adapter, plain, offset)}
+    wrong = [problem for problem in _problems(adapter, answer, offset) if _kind(problem) not in known]
+    if answer.status < _FIRST_ERROR:
+        wrong.insert(0, f"it was answered {answer.status}")
     if wrong:
         raise check.fail(
             f"an overflow was not refused as one: {wrong[0]}",
             got=shown(answer),
-            want=f"{STATUS} with the marker and the real numbers, classified by every site",
+            want=f"refused as the plain chat request is: {shown(plain)}",
             problems=wrong,
             route=route.value,
-            prompt_tokens=window + offset,
-            window=window,
+            prompt_tokens=window_of(adapter) + offset,
+            window=window_of(adapter),
         )
+
+
+def _problems(adapter: Endpoint, answer: Answer, offset: int) -> list[str]:
+    """All that is wrong with an answer as the refusal of a prompt of ``window + offset`` tokens."""
+    window = window_of(adapter)
+    missed = [f"not classified by {site}" for site in sites_that(answer, classify=False)]
+    return problems(answer, prompt_tokens=window + offset, window=window) + missed
+
+
+def _kind(problem: str) -> str:
+    """A problem without what it quotes."""
+    return problem.partition(":")[0]
 
 
 @endpoint.check("GO-101", source=sources.RETRIES, examples=(FULL, ONE_OVER), cases=strategies.overflows)

@@ -74,6 +74,23 @@ for _check, _route in (("GO-203", Route.COMPLETIONS), ("GO-204", Route.RESPONSES
         endpoint.mutant(f"GO-M{_check[3:]}{_letter}", killed_by=_check, witness=_fault)(_at(_route, _forged, _how))
 
 
+@endpoint.mutant("GO-M205a", killed_by="GO-205", witness=FaultyRequest(Fault.MAX_TOKENS_ZERO, "hello"))
+class NamesTheLimit(Tampering):
+    """names max_tokens where that is the field at fault"""
+
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return error(400, "max_tokens must be at least 1") if body.get("max_tokens") == 0 else answer
+
+
+@endpoint.mutant("GO-M205b", killed_by="GO-205", witness=FaultyRequest(Fault.MAX_TOKENS_ZERO, "hello"))
+class NamesTheLimitElsewhere(Tampering):
+    """names max_tokens where that is the field at fault, on another route than the chat route"""
+
+    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        zero = path != Route.CHAT and 0 in (body.get("max_tokens"), body.get("max_output_tokens"))
+        return error(400, "max_tokens must be at least 1") if zero else answer
+
+
 @endpoint.mutant("GO-M211a", killed_by="GO-211", witness=FaultyRequest(Fault.MODEL, "hello", 4))
 class EchoesTheFields(Tampering):
     """answers a faulty request with a 400 that lists the fields it had"""
