@@ -196,6 +196,7 @@ def run(points: int, jobs: int, restarts: int, database: str | None = None) -> F
     """Run the jobs, and kill the service ``restarts`` times between their first append and their last."""
     batches = math.ceil(points / jobs / BATCH)
     total = batches * jobs * BATCH
+    chance = random.Random(0)  # noqa: S311 - no secret
     with tempfile.TemporaryDirectory(prefix="service-soak-") as folder, ServiceAdapter("replace", database) as service:
         path = f"{service.base_url}/apis/jobs/v2/workspaces/soak/jobs"
         work = [
@@ -205,9 +206,10 @@ def run(points: int, jobs: int, restarts: int, database: str | None = None) -> F
         with ProcessPoolExecutor(jobs, mp_context=_SPAWN, initializer=_share, initargs=(appended,)) as pool:
             began = time.monotonic()
             soaking = [pool.submit(soak, job) for job in work]
-            kills = sorted(random.Random(0).uniform(0, total) for _ in range(restarts))  # noqa: S311 - no secret
-            for at in kills:
-                _wait_for(appended, at, soaking)
+            for number in range(restarts):
+                _wait_for(appended, total * (number + 0.5) / restarts, soaking)
+                # In the midst of an append, of whichever job.
+                time.sleep(chance.uniform(0, RETRY_S))
                 service.kill()
                 service.restart()
             soaked = [each.result() for each in soaking]
