@@ -18,6 +18,7 @@ from impl.numerics.checkpoint import HeadShape
 from impl.numerics.vllm.body import LlamaBody, NemotronHBody
 from impl.numerics.vllm.checkpoint import write_folder
 from impl.numerics.vllm.history import RememberedEngine, digest
+from impl.numerics.vllm.in_process import run_in_process
 from impl.numerics.vllm.installed import installed_vllm
 from impl.numerics.vllm.switch import HeadStrategy
 
@@ -111,6 +112,7 @@ class VllmAdapter:
     def _start(
         self, weights: Mapping[str, NDArray[np.float32]] | None, strategy: HeadStrategy | None, shape: Any
     ) -> VllmEngine:
+        run_in_process()
         from impl.numerics.vllm import engine  # noqa: PLC0415 - vLLM takes seconds to import
 
         options: dict[str, Any] = {} if weights is not None else {"load_format": "dummy"}

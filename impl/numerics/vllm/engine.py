@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from vllm.platforms import current_platform
 from impl.numerics.answers import Prefill, Sample
 from impl.numerics.torch_engine import EngineStateError
 from impl.numerics.vllm.checkpoint import MAX_MODEL_LEN
+from impl.numerics.vllm.in_process import release
 from impl.numerics.vllm.plain_weights import plain_weights
 from impl.numerics.vllm.refit import Refit
 from impl.numerics.vllm.starting import WORKER_EXTENSION, require_fp32_head, switched
@@ -29,14 +28,6 @@ if TYPE_CHECKING:
     from impl.numerics.vllm.body import Body
     from impl.numerics.vllm.switch import HeadStrategy
 
-IN_PROCESS = {
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-    "VLLM_NO_USAGE_STATS": "1",
-    "HF_HUB_OFFLINE": "1",
-    "VLLM_LOGGING_LEVEL": "ERROR",
-}
-"""Environment of small engines inside this process: seconds to start instead of a minute."""
-
 
 def small_engine(body: Body) -> dict[str, Any]:
     """Options under which a tiny model starts fast, on CPU and on a GPU."""
@@ -47,7 +38,7 @@ def small_engine(body: Body) -> dict[str, Any]:
         "max_num_seqs": 8,
         "max_model_len": MAX_MODEL_LEN,
         "block_size": 32,
-        "kv_cache_memory_bytes": 1 << 25,
+        "kv_cache_memory_bytes": 1 << 23 if body.prefix_caching else 1 << 25,
         "enable_prefix_caching": body.prefix_caching,
         "disable_log_stats": True,
         "seed": 0,
@@ -190,12 +181,11 @@ class VllmEngine:
         self._refit.refuse_nonsense(state, transport, order)
         if self._unusable and not complete:
             raise EngineStateError(f"{self._unusable}; send all weights")
-        before, self._unusable = self._unusable, "a refit failed and left old and new weights mixed"
         try:
             self._refit.carry(state, transport=transport, order=order, complete=complete, between=between)
         except BaseException:
-            if all(self._call("rlc_usable")):
-                self._unusable = before
+            if not all(self._call("rlc_usable")):
+                self._unusable = "a refit failed and left old and new weights mixed"
             raise
         finally:
             self.llm.reset_prefix_cache()
@@ -216,9 +206,8 @@ class VllmEngine:
 
     def close(self) -> None:
         """Stop the engine and its processes, and give its memory back."""
-        self.llm.llm_engine.engine_core.shutdown()
+        release(self.llm)
         del self.llm
-        gc.collect()
 
     def _names(self) -> set[str]:
         """What a complete update holds."""
@@ -236,9 +225,3 @@ class VllmEngine:
 
     def _call(self, method: str, *arguments: Any) -> list[Any]:
         return list(self.llm.collective_rpc(method, args=arguments))
-
-
-def run_in_process() -> None:
-    """Set `IN_PROCESS` for this process, where the caller has not set them."""
-    for name, value in IN_PROCESS.items():
-        os.environ.setdefault(name, value)

@@ -20,6 +20,9 @@ ROWS = 4
 ON_GRID = 0.5
 """Share of logits on the bf16 grid that decides: a true fp32 value is there once in 2^16."""
 
+PLACEHOLDERS = ("StageMissingLayer", "PPMissingLayer")
+"""What vLLM puts where a model has no head; attributes are read through it, and calls refused."""
+
 UNQUANTIZED = ("UnquantizedEmbeddingMethod", "UnquantizedLinearMethod")
 
 
@@ -48,6 +51,11 @@ def refuse_heads_without_fp32(model: nn.Module) -> nn.Module:
         QuantizedHeadError: it is quantized.
     """
     lm_head = resolve_lm_head_owner(model).get_submodule("lm_head")
+    if type(lm_head).__name__ in PLACEHOLDERS:
+        raise HeadNotFoundError(
+            f"{type(unwrap(model)).__name__} was loaded without its lm_head ({type(lm_head).__name__}), as for pooling: "
+            f"an fp32 head is for models that generate. Turn it off for this one"
+        )
     refuse_quantized_layer(lm_head, "lm_head")
     method = type(getattr(lm_head, "quant_method", None)).__name__
     if method not in UNQUANTIZED:

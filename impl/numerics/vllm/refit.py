@@ -97,6 +97,8 @@ class Refit:
         with tempfile.TemporaryDirectory() as folder:
             save_file(state, Path(folder) / "model.safetensors", {"format": "pt"})
             try:
+                # An engine that started on dummy weights would make up more of them.
+                self._call("update_config", {"load_config": {"load_format": "auto"}})
                 self._call("reload_weights", weights_path=folder)
             except BaseException:
                 self._call("rlc_abandon")
