@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from postgresql import PostgreSQL
 
-    from contracts.mutant import Mutant
+    from contracts.mutant import Control, Mutant
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +28,8 @@ def adapter(postgresql: PostgreSQL) -> Iterator[ServiceAdapter]:
 @metrics_wire.service.parametrize_mutants()
 def test_the_check_finds_its_defect(adapter: ServiceAdapter, mutant: Mutant[Any]) -> None:
     mutant.verify_killed(adapter)
+
+
+@metrics_wire.service.parametrize_controls()
+def test_the_check_tolerates_what_it_must(adapter: ServiceAdapter, control: Control[Any]) -> None:
+    control.verify_held(adapter)

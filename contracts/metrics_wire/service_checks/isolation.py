@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contracts.metrics_wire import service_strategies
 from contracts.metrics_wire.service_cases import Ids, Kind, Pair
-from contracts.metrics_wire.service_checks.refusing import hold_refused
+from contracts.metrics_wire.service_refusal import hold_refused
 from contracts.metrics_wire.service_task import Task, is_acknowledged, point, task_path
 from contracts.metrics_wire.sides import service
 from contracts.metrics_wire.sources import jobs

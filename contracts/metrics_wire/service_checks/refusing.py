@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from contracts.metrics_wire.bad_requests import BAD_APPENDS, BAD_IDS, BAD_UPDATES, BadRequest
 from contracts.metrics_wire.service_cases import Kind
-from contracts.metrics_wire.service_task import JSON, Task, is_acknowledged, is_refused, point, shown, strict_json
+from contracts.metrics_wire.service_refusal import hold_refused
+from contracts.metrics_wire.service_task import JSON, Task, is_acknowledged, point, shown
 from contracts.metrics_wire.sides import service
 from contracts.metrics_wire.sources import jobs
 
@@ -15,22 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from contracts.check import Check
-    from contracts.metrics_wire.protocols import JobsService, ServiceAnswer
+    from contracts.metrics_wire.protocols import JobsService
 
 _REFUSED = jobs("a request that is wrong is answered 4xx with a JSON message that names the field, and changes nothing")
 _PLACES = ("workspaces", "jobs", "steps", "tasks")
 _TOO_LARGE = 413
 _LENGTH_REQUIRED = 411
-
-
-def message_of(answer: ServiceAnswer) -> str:
-    """The message of a refusal, empty where there is none."""
-    try:
-        body = strict_json(answer.body)
-    except ValueError:
-        return ""
-    message = body.get("message") if isinstance(body, dict) else None
-    return message if isinstance(message, str) else ""
 
 
 def written_task(check: Check[JobsService], adapter: JobsService) -> Task:
@@ -43,17 +34,6 @@ def written_task(check: Check[JobsService], adapter: JobsService) -> Task:
         error_stack="Traceback",
     )
     return task
-
-
-def hold_refused(check: Check[JobsService], answer: ServiceAnswer, names: tuple[str, ...], **facts: Any) -> None:
-    """Fail the check unless the answer is a refusal in JSON whose message has one of the names."""
-    if not is_refused(answer):
-        raise check.fail("a request that is wrong is not refused", got=shown(answer), want="4xx", **facts)
-    message = message_of(answer)
-    if not message:
-        raise check.fail("a refusal has no message", got=shown(answer), want='{"message": "..."}', **facts)
-    if names and not any(name in message.lower() for name in names):
-        raise check.fail("a refusal does not name what is wrong", got=message, want=f"one of {names}", **facts)
 
 
 def _hold_bad(check: Check[JobsService], adapter: JobsService, bad: BadRequest, method: str, suffix: str = "") -> None:

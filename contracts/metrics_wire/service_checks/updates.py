@@ -9,6 +9,7 @@ from contracts.metrics_wire import service_strategies
 from contracts.metrics_wire.bad_requests import STATUSES
 from contracts.metrics_wire.service_cases import Updates
 from contracts.metrics_wire.service_model import StoredTask
+from contracts.metrics_wire.service_refusal import hold_refused
 from contracts.metrics_wire.service_task import Task, is_acknowledged, point, shown
 from contracts.metrics_wire.sides import service
 from contracts.metrics_wire.sources import jobs
@@ -98,6 +99,7 @@ def an_unwritten_task_is_absent(check: Check[JobsService], adapter: JobsService)
         answer = task.send("GET")
         if answer.status != 404:  # noqa: PLR2004 - the one status that says so
             raise check.fail("a task that nobody has written is not absent", got=shown(answer), want=404)
+        hold_refused(check, answer, ())
     if "append" not in adapter.capabilities:
         return
     answer = task.post({"train_loss": [point(1, 0.5)]})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from contracts.metrics_wire.service_checks.appending import ANEW
 from contracts.metrics_wire.service_model import upserted
 from contracts.metrics_wire.service_mutants.durability import StoresRepeatedWritesAgain
-from contracts.metrics_wire.service_mutants.tampering import Message, Tampering, with_series
+from contracts.metrics_wire.service_mutants.tampering import Message, Tampering, edited, with_series
 from contracts.metrics_wire.service_task import is_acknowledged
 from contracts.metrics_wire.sides import service
 
@@ -98,6 +98,19 @@ class KeepsAppendedApart(Tampering):
                 message.with_series(lambda series: {f"{name}/appended": points for name, points in series.items()})
             )
         return self.send(message)
+
+
+@service.control("MW-C933a", tolerated_by="MW-933")
+class ShowsWhatChartsLookFor(Tampering):
+    """shows the two series that every chart looks for, empty where nobody has written them"""
+
+    def tamper(self, message: Message) -> ServiceAnswer:
+        def show(task: dict[str, Any]) -> None:
+            details = task["status_details"]
+            details["metrics"] = {"train_loss": [], "val_loss": []} | details.get("metrics", {})
+
+        answer = self.send(message)
+        return edited(answer, show) if message.is_read else answer
 
 
 @service.mutant("MW-M934a", killed_by="MW-934")

@@ -150,6 +150,14 @@ class LooksAtTheStatedLength(Tampering):
         return self.send(message)
 
 
+@service.control("MW-C954a", tolerated_by="MW-954", witness=Kind("in chunks"))
+class AsksForTheLength(Tampering):
+    """asks for the length of a body that comes in chunks"""
+
+    def tamper(self, message: Message) -> ServiceAnswer:
+        return Forged(411, b'{"message": "content-length: is missing"}') if message.is_chunked else self.send(message)
+
+
 @service.mutant("MW-M954b", killed_by="MW-954")
 class TakesMoreThanItDeclares(Tampering):
     """takes a body of any size"""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contracts.metrics_wire.service_checks.updates import DETAILS_OMITTED, ERROR_REPLACED, NESTED
-from contracts.metrics_wire.service_mutants.tampering import Forged, Message, Tampering, edited
-from contracts.metrics_wire.service_task import JSON
+from contracts.metrics_wire.service_mutants.tampering import HTML, Forged, Message, Tampering, edited
+from contracts.metrics_wire.service_task import JSON, is_acknowledged
 from contracts.metrics_wire.sides import service
 
 if TYPE_CHECKING:
@@ -107,6 +107,27 @@ class MakesWhatIsRead(Tampering):
         return answer
 
 
+@service.mutant("MW-M913c", killed_by="MW-913")
+class TellsOfAbsenceInHtml(Tampering):
+    """answers for a task that nobody has written with a page of HTML"""
+
+    def tamper(self, message: Message) -> ServiceAnswer:
+        answer = self.send(message)
+        return Forged(_NOT_FOUND, b"<h1>Not Found</h1>", HTML) if answer.status == _NOT_FOUND else answer
+
+
+@service.control("MW-C913a", tolerated_by="MW-913")
+class MakesWhatIsAppendedTo(Tampering):
+    """makes the task that an append finds absent"""
+
+    def tamper(self, message: Message) -> ServiceAnswer:
+        answer = self.send(message)
+        if message.is_append and answer.status == _NOT_FOUND:
+            self.write(message, {})
+            return self.send(message)
+        return answer
+
+
 @service.mutant("MW-M914a", killed_by="MW-914", witness="cancelling")
 class KnowsFewerStatuses(Tampering):
     """stores cancelling as cancelled"""
@@ -115,6 +136,15 @@ class KnowsFewerStatuses(Tampering):
         if message.is_update and message.json.get("status") == "cancelling":
             return self.send(message.with_json({**message.json, "status": "cancelled"}))
         return self.send(message)
+
+
+@service.control("MW-C914a", tolerated_by="MW-914")
+class AnswersCreated(Tampering):
+    """answers an update with 201"""
+
+    def tamper(self, message: Message) -> ServiceAnswer:
+        answer = self.send(message)
+        return Forged(201) if message.is_update and is_acknowledged(answer) else answer
 
 
 @service.mutant("MW-M914b", killed_by="MW-914", witness="")
