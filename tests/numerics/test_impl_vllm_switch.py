@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +19,9 @@ from impl.numerics.vllm.switch import (
     possible_strategies,
     read_switch,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODEL = f"class NemotronHForCausalLM:\n    def compute_logits(self, hidden_states):\n{ANCHOR})\n        return logits\n"
 
@@ -55,7 +58,10 @@ def test_the_switch_is_read(environ: dict[str, str], read: object) -> None:
 
 @pytest.mark.parametrize(
     ("environ", "words"),
-    [({SWITCH: "true"}, r'NRL_VLLM_FP32_LM_HEAD is \'true\': set it to "1"'), ({STRATEGY: "fast"}, "one of native, per")],
+    [
+        ({SWITCH: "true"}, r'NRL_VLLM_FP32_LM_HEAD is \'true\': set it to "1"'),
+        ({STRATEGY: "fast"}, "one of native, per"),
+    ],
 )
 def test_what_cannot_be_read_is_an_error(environ: dict[str, str], words: str) -> None:
     with pytest.raises(HeadSwitchError, match=words):
@@ -72,7 +78,9 @@ def test_a_native_head_is_preferred_and_leaves_no_room_for_the_patch(tmp_path: P
     assert possible_strategies(source) == [HeadStrategy.NATIVE, HeadStrategy.CACHED, HeadStrategy.PER_CALL]
     assert choose_strategy(None, source) is HeadStrategy.NATIVE
     assert choose_strategy(HeadStrategy.CACHED, source) is HeadStrategy.CACHED
-    with pytest.raises(HeadSwitchError, match=r"source_patch cannot work on vLLM 0\.99\.1 .*change nothing and say noth"):
+    with pytest.raises(
+        HeadSwitchError, match=r"source_patch cannot work on vLLM 0\.99\.1 .*change nothing and say noth"
+    ):
         choose_strategy(HeadStrategy.SOURCE_PATCH, source)
 
 
@@ -80,7 +88,9 @@ def test_an_older_vllm_gets_the_patch_and_nothing_else(tmp_path: Path) -> None:
     source = a_vllm(tmp_path, OLDER)
     assert choose_strategy(None, source) is HeadStrategy.SOURCE_PATCH
     for wanted, words in (("native", "no head_dtype"), ("cached", "no LogitsProcessor._apply_head")):
-        with pytest.raises(HeadSwitchError, match=rf"0\.99\.1 \({tmp_path}\): it has {words}.*set {STRATEGY} to source"):
+        with pytest.raises(
+            HeadSwitchError, match=rf"0\.99\.1 \({tmp_path}\): it has {words}.*set {STRATEGY} to source"
+        ):
             choose_strategy(HeadStrategy(wanted), source)
 
 

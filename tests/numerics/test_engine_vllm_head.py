@@ -1,0 +1,68 @@
+"""Real vLLM held to the contract of one engine: every check that it can be held to, on its first case; every mutant.
+
+What is drawn beyond the named cases is left to the torch engine, which starts in milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contracts.numerics import head
+from impl.numerics.vllm import adapter as vllm_adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from contracts import Check, Control, Mutant
+    from impl.numerics.vllm.adapter import VllmAdapter
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="needs vllm, as in env engines"),
+    pytest.mark.filterwarnings("ignore"),  # vLLM's own, as it is imported and started
+]
+
+WITHOUT_COPY: dict[str, Callable[[], VllmAdapter]] = {
+    "native": vllm_adapter.vllm_native,
+    "per_call": vllm_adapter.vllm_per_call,
+    "nemotron_h": vllm_adapter.vllm_nemotron_h,
+}
+THERE = ("NU-102", "NU-103", "NU-104", "NU-301", "NU-303", "NU-306", "NU-401", "NU-402")
+"""What could differ by strategy or architecture: precision, inertness, refits, refusals."""
+
+
+@pytest.fixture(scope="module")
+def adapter() -> VllmAdapter:
+    return vllm_adapter.vllm_cached()
+
+
+@pytest.fixture(scope="module", params=list(WITHOUT_COPY))
+def other(request: pytest.FixtureRequest) -> VllmAdapter:
+    return WITHOUT_COPY[request.param]()
+
+
+def first_case(check: Check[Any]) -> object:
+    return check.examples[0] if check.takes_case else None
+
+
+@head.parametrize()
+def test_cached(adapter: VllmAdapter, check: Check[Any]) -> None:
+    check.verify(adapter, case=first_case(check))
+
+
+@head.parametrize_mutants()
+def test_cached_mutant(adapter: VllmAdapter, mutant: Mutant[Any]) -> None:
+    mutant.verify_killed(adapter)
+
+
+@head.parametrize_controls()
+def test_cached_control(adapter: VllmAdapter, control: Control[Any]) -> None:
+    control.verify_held(adapter)
+
+
+@pytest.mark.parametrize("check", THERE)
+def test_others(other: VllmAdapter, check: str) -> None:
+    head[check].verify(other, case=first_case(head[check]))
