@@ -56,6 +56,13 @@ def vllm_megatron_nemotron_h() -> ReferencePair:
     return nemotron_h_pair(vllm_body.SMALL_NEMOTRON_H)
 
 
+def vllm_megatron_llama_tp2() -> ReferencePair:
+    """The small Llama on two tensor-parallel ranks on each side."""
+    rollout = VllmAdapter(HeadStrategy.CACHED, vllm_body.LlamaBody(), tensor_parallel=2)
+    trainer = MegatronAdapter(2, body=megatron_llama.LlamaBody(vllm_body.SMALL_LLAMA))
+    return ReferencePair(trainer, EnginePool(rollout))
+
+
 def larger_llama() -> ReferencePair:
     """A Llama of two layers, 256 channels and 4096 tokens."""
     return llama_pair(LARGER_LLAMA)

@@ -52,16 +52,25 @@ class VllmAdapter:
         strategy: how the head is computed where fp32 is on.
     """
 
-    def __init__(self, strategy: HeadStrategy, body: Body | None = None, *, memory: Memory | None = None) -> None:
+    def __init__(
+        self,
+        strategy: HeadStrategy,
+        body: Body | None = None,
+        *,
+        tensor_parallel: int = 1,
+        memory: Memory | None = None,
+    ) -> None:
         """Name the engines.
 
         Args:
             strategy: of the fp32 head.
             body: None for a small Llama.
+            tensor_parallel: number of ranks; more than one are processes of their own, whose packed weights cannot be
+                read on CPU.
             memory: answers already given, by history; None to run everything again. See `RememberedEngine`.
         """
         self.body, self.strategy = body or LlamaBody(), strategy
-        self.name = f"vllm-{strategy}-{self.body.name}"
+        self.name = f"vllm-{strategy}-{self.body.name}" + (f"-tp{tensor_parallel}" if tensor_parallel > 1 else "")
         offered = set(EVERY_ENGINE) | ({"tied", "logit_scale"} - self.body.foreign)
         if self.body.prefix_caching:
             offered.add("prefix_cache")
@@ -70,7 +79,7 @@ class VllmAdapter:
         if strategy is HeadStrategy.CACHED:
             offered.add("cached_head")
         self.capabilities = frozenset(offered)
-        self._memory = memory
+        self._tensor_parallel, self._memory = tensor_parallel, memory
 
     @property
     def version(self) -> str:
@@ -115,7 +124,9 @@ class VllmAdapter:
         run_in_process()
         from impl.numerics.vllm import engine  # noqa: PLC0415 - vLLM takes seconds to import
 
-        options: dict[str, Any] = {} if weights is not None else {"load_format": "dummy"}
+        options: dict[str, Any] = {"tensor_parallel_size": self._tensor_parallel}
+        if weights is None:
+            options["load_format"] = "dummy"
         if shape.kind == "missing":
             options["runner"] = "pooling"
         elif shape.kind == "quantized":
@@ -128,7 +139,7 @@ class VllmAdapter:
             state.pop("lm_head.weight", None)
         with tempfile.TemporaryDirectory() as place:
             folder = write_folder(Path(place), self.body.config(shape), state)
-            found = engine.VllmEngine(self.body, folder, strategy, plain=True, **options)
+            found = engine.VllmEngine(self.body, folder, strategy, plain=self._tensor_parallel == 1, **options)
         if shape.vocab_padding and weights is not None:
             found.fill_padding(PADDING)
         return found
