@@ -57,20 +57,22 @@ class VllmAdapter:
         strategy: HeadStrategy,
         body: Body | None = None,
         *,
-        tensor_parallel: int = 1,
         memory: Memory | None = None,
+        **options: Any,
     ) -> None:
         """Name the engines.
 
         Args:
             strategy: of the fp32 head.
             body: None for a small Llama.
-            tensor_parallel: number of ranks; more than one are processes of their own, whose packed weights cannot be
-                read on CPU.
             memory: answers already given, by history; None to run everything again. See `RememberedEngine`.
+            options: vLLM's own. With a ``tensor_parallel_size`` the ranks are processes of their own, whose packed
+                weights cannot be read on CPU.
         """
         self.body, self.strategy = body or LlamaBody(), strategy
-        self.name = f"vllm-{strategy}-{self.body.name}" + (f"-tp{tensor_parallel}" if tensor_parallel > 1 else "")
+        self.name = "-".join(
+            ("vllm", strategy, self.body.name, *(f"{name}={value}" for name, value in options.items()))
+        )
         offered = set(EVERY_ENGINE) | ({"tied", "logit_scale"} - self.body.foreign)
         if self.body.prefix_caching:
             offered.add("prefix_cache")
@@ -79,7 +81,7 @@ class VllmAdapter:
         if strategy is HeadStrategy.CACHED:
             offered.add("cached_head")
         self.capabilities = frozenset(offered)
-        self._tensor_parallel, self._memory = tensor_parallel, memory
+        self._options, self._memory = options, memory
 
     @property
     def version(self) -> str:
@@ -124,7 +126,7 @@ class VllmAdapter:
         run_in_process()
         from impl.numerics.vllm import engine  # noqa: PLC0415 - vLLM takes seconds to import
 
-        options: dict[str, Any] = {"tensor_parallel_size": self._tensor_parallel}
+        options = dict(self._options)
         if weights is None:
             options["load_format"] = "dummy"
         if shape.kind == "missing":
@@ -139,7 +141,9 @@ class VllmAdapter:
             state.pop("lm_head.weight", None)
         with tempfile.TemporaryDirectory() as place:
             folder = write_folder(Path(place), self.body.config(shape), state)
-            found = engine.VllmEngine(self.body, folder, strategy, plain=self._tensor_parallel == 1, **options)
+            found = engine.VllmEngine(
+                self.body, folder, strategy, plain=options.get("tensor_parallel_size", 1) == 1, **options
+            )
         if shape.vocab_padding and weights is not None:
             found.fill_padding(PADDING)
         return found

@@ -120,7 +120,7 @@ class VllmEngine:
         """One forward over a sequence."""
         self._call("rlc_record")
         logprobs = self.score([tokens])[0]
-        recorded = load(self._call("rlc_recorded")[0])
+        recorded = load(next(filter(None, self._call("rlc_recorded"))))
         hidden, logits = recorded["hidden"], recorded["logits"]
         return Prefill(
             hidden.float().numpy(), logits.float().numpy(), str(logits.dtype).removeprefix("torch."), logprobs

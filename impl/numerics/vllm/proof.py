@@ -53,7 +53,7 @@ def refuse_heads_without_fp32(model: nn.Module) -> nn.Module:
     lm_head = resolve_lm_head_owner(model).get_submodule("lm_head")
     if type(lm_head).__name__ in PLACEHOLDERS:
         raise HeadNotFoundError(
-            f"{type(unwrap(model)).__name__} was loaded without its lm_head ({type(lm_head).__name__}), as for pooling: "
+            f"{type(unwrap(model)).__name__} was loaded without its lm_head ({type(lm_head).__name__}), as to pool: "
             f"an fp32 head is for models that generate. Turn it off for this one"
         )
     refuse_quantized_layer(lm_head, "lm_head")

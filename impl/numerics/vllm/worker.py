@@ -42,6 +42,10 @@ class HeadWorker(RefitWorker):
         payload: bytes = save({name: tensor.detach().cpu().clone().contiguous() for name, tensor in state.items()})
         return payload
 
+    def rlc_process(self) -> int:
+        """This worker's process."""
+        return os.getpid()
+
     def rlc_matmul_flags(self) -> dict[str, str]:
         """Torch's precision settings in this process."""
         return matmul_flags()
@@ -52,11 +56,17 @@ class HeadWorker(RefitWorker):
         self._rlc_recorder.open()
 
     def rlc_recorded(self) -> bytes:
-        """Stop recording; ``hidden`` and ``logits`` of one prompt by position, as safetensors bytes."""
+        """Stop recording; ``hidden`` and ``logits`` of one prompt by position, as safetensors bytes.
+
+        Empty on a rank that gathers no logits.
+        """
         if self._rlc_recorder is None:
             raise RuntimeError("nothing is recorded: call rlc_record() before the request")
         recorder, self._rlc_recorder = self._rlc_recorder, None
-        hidden, logits = in_order(recorder.close())
+        calls = recorder.close()
+        if not calls:
+            return b""
+        hidden, logits = in_order(calls)
         payload: bytes = save({"hidden": hidden.contiguous(), "logits": logits.contiguous()})
         return payload
 
