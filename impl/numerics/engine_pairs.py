@@ -34,9 +34,9 @@ LARGER_NEMOTRON_H: Mapping[str, Any] = {
 }
 
 
-def llama_pair(shape: LlamaShape, strategy: HeadStrategy = HeadStrategy.CACHED) -> ReferencePair:
-    """Both engines on Llamas of a shape."""
-    rollout = VllmAdapter(strategy, vllm_body.LlamaBody(shape))
+def llama_pair(shape: LlamaShape, strategy: HeadStrategy = HeadStrategy.CACHED, **options: Any) -> ReferencePair:
+    """Both engines on Llamas of a shape; ``options`` are vLLM's own."""
+    rollout = VllmAdapter(strategy, vllm_body.LlamaBody(shape), **options)
     return ReferencePair(MegatronAdapter(body=megatron_llama.LlamaBody(shape)), EnginePool(rollout))
 
 
@@ -58,7 +58,7 @@ def vllm_megatron_nemotron_h() -> ReferencePair:
 
 def vllm_megatron_llama_tp2() -> ReferencePair:
     """The small Llama on two tensor-parallel ranks on each side."""
-    rollout = VllmAdapter(HeadStrategy.CACHED, vllm_body.LlamaBody(), tensor_parallel=2)
+    rollout = VllmAdapter(HeadStrategy.CACHED, vllm_body.LlamaBody(), tensor_parallel_size=2)
     trainer = MegatronAdapter(2, body=megatron_llama.LlamaBody(vllm_body.SMALL_LLAMA))
     return ReferencePair(trainer, EnginePool(rollout))
 
