@@ -26,13 +26,29 @@ class DropsWhatIsNotDue(CallMutant):
 
 @logger.mutant("MW-M501b", killed_by="MW-501", witness=Throttled(steps=3, validates=False, end="finish"))
 class HasNoFinish(CallMutant):
-    """does nothing when the composite logger finishes it"""
+    """hands on what it withheld when it is closed, and does nothing when the composite logger finishes it"""
 
     class Endless(TamperedLogger):
-        """Is only closed."""
+        """Withholds the last call, and is only closed."""
+
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.withheld: list[Any] = []
+
+        def log_metrics(self, *call: Any) -> None:
+            """Hand on the call before this one."""
+            self.withheld.append(call)
+            if len(self.withheld) > 1:
+                self.inner.log_metrics(*self.withheld.pop(0))
 
         def finish(self) -> None:
             """Nothing."""
+
+        def close(self) -> None:
+            """Hand on the last call."""
+            for call in self.withheld:
+                self.inner.log_metrics(*call)
+            self.inner.close()
 
     logger_class = Endless
 
@@ -58,7 +74,7 @@ class ClosesTwice(CallMutant):
     logger_class = Once
 
 
-@logger.mutant("MW-M502b", killed_by="MW-502")
+@logger.mutant("MW-M505a", killed_by="MW-505")
 class OpensAgain(CallMutant):
     """begins anew when it is called after its end"""
 

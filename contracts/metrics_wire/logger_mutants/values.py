@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from contracts.metrics_wire.cases import Kind
 from contracts.metrics_wire.logger_mutants.tampering import CallMutant, Message, TamperedLogger, WireMutant, per_call
 from contracts.metrics_wire.sides import logger
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _KNOWN_NAMES = frozenset({"loss", "lr", "grad_norm", "accuracy"})
 
 
-def _changing(change: Callable[[dict[Any, Any]], dict[Any, Any]]) -> type[TamperedLogger]:
+def changing(change: Callable[[dict[Any, Any]], dict[Any, Any]]) -> type[TamperedLogger]:
     """A logger that gets another dict."""
     return per_call(
         lambda self, metrics, step, prefix, *rest: self.inner.log_metrics(change(metrics), step, prefix, *rest)
@@ -28,14 +27,14 @@ def _changing(change: Callable[[dict[Any, Any]], dict[Any, Any]]) -> type[Tamper
 class AllowsAList(CallMutant):
     """forwards a list of known names only"""
 
-    logger_class = _changing(lambda metrics: {name: metrics[name] for name in metrics if name in _KNOWN_NAMES})
+    logger_class = changing(lambda metrics: {name: metrics[name] for name in metrics if name in _KNOWN_NAMES})
 
 
 @logger.mutant("MW-M201b", killed_by="MW-201")
 class CutsNames(CallMutant):
     """cuts a name at its last slash"""
 
-    logger_class = _changing(lambda metrics: {str(name).rpartition("/")[2]: value for name, value in metrics.items()})
+    logger_class = changing(lambda metrics: {str(name).rpartition("/")[2]: value for name, value in metrics.items()})
 
 
 def _is_number(value: object) -> bool:
@@ -58,7 +57,7 @@ class DropsTheDict(CallMutant):
 class ChartsZero(CallMutant):
     """charts 0 for a value that is none"""
 
-    logger_class = _changing(
+    logger_class = changing(
         lambda metrics: {name: value if _is_number(value) else 0.0 for name, value in metrics.items()}
     )
 
@@ -67,26 +66,8 @@ class ChartsZero(CallMutant):
 class ConvertsByFloat(CallMutant):
     """converts every integer by float(), which raises for one beyond"""
 
-    logger_class = _changing(
+    logger_class = changing(
         lambda metrics: {name: float(v) if isinstance(v, int) else v for name, v in metrics.items()}
-    )
-
-
-@logger.mutant("MW-M203a", killed_by="MW-203", witness=Kind("int"))
-class MakesFloats(CallMutant):
-    """makes a float of every integer"""
-
-    logger_class = _changing(
-        lambda metrics: {name: float(value) if isinstance(value, int) else value for name, value in metrics.items()}
-    )
-
-
-@logger.mutant("MW-M203b", killed_by="MW-203", witness=Kind("0-d tensor"))
-class WantsBuiltins(CallMutant):
-    """drops what is neither an int nor a float of Python's own"""
-
-    logger_class = _changing(
-        lambda metrics: {name: value for name, value in metrics.items() if isinstance(value, int | float)}
     )
 
 
