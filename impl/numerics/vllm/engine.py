@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from safetensors.torch import load
 from vllm import LLM, SamplingParams
-from vllm.platforms import current_platform
 
 from impl.numerics.answers import Prefill, Sample
 from impl.numerics.torch_engine import EngineStateError
@@ -90,7 +89,7 @@ class VllmEngine:
         except BaseException:
             self.close()
             raise
-        self._refit = Refit(self.llm, body, str(current_platform.device_type))
+        self._refit = Refit(self.llm, body)
 
     def parameters(self) -> dict[str, str]:
         """Names and dtypes of the first rank's parameters, as vLLM calls them."""

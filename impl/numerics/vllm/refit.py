@@ -30,6 +30,14 @@ class Refit:
     """Carries updates to one engine's workers."""
 
     def __init__(self, llm: Any, body: Body, device: str = "cpu") -> None:
+        """Carry updates to an engine.
+
+        Args:
+            llm: vLLM's own object.
+            body: the model's architecture.
+            device: over which tensors are broadcast: gloo on ``cpu``, NCCL on ``cuda``, where trainer and workers
+                need a GPU each.
+        """
         self._llm, self._body, self._device = llm, body, device
         self._sender: Sender | None = None
 
@@ -84,7 +92,7 @@ class Refit:
         """Send one weight at a time; what `between` raises ends the stream and leaves the workers on the old ones."""
         if self._sender is None:
             sender = Sender(len(self._call("rlc_parameters")), self._device)
-            sender.meet(lambda: self._call("rlc_join", HOST, sender.port, sender.size, sender.timeout_s))
+            sender.meet(lambda: self._call("rlc_join", HOST, sender.port, sender.size, sender.timeout_s, self._device))
             self._sender = sender
         for name in order:
             tensor = state[name]

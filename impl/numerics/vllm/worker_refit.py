@@ -30,7 +30,6 @@ class RefitWorker:
 
     model_runner: Any
     vllm_config: Any
-    device: torch.device
     rank: int
     _rlc_gathered: dict[str, torch.Tensor] | None = None
     _rlc_group: broadcast.BroadcastGroup | None = None
@@ -47,9 +46,9 @@ class RefitWorker:
         """Transport 1: tensors in the call itself, as safetensors bytes, whole or in batches."""
         self._rlc_open().update(load(payload))
 
-    def rlc_join(self, host: str, port: int, size: int, timeout_s: float) -> None:
-        """Join a trainer's broadcast group; see `impl.numerics.vllm.broadcast`."""
-        self._rlc_group = broadcast.join(host, port, 1 + self.rank, size, torch.device(self.device), timeout_s)
+    def rlc_join(self, host: str, port: int, size: int, timeout_s: float, device: str) -> None:
+        """Join a trainer's broadcast group; see `impl.numerics.vllm.broadcast`. ``device`` is where tensors arrive."""
+        self._rlc_group = broadcast.join(host, port, 1 + self.rank, size, torch.device(device), timeout_s)
 
     def rlc_receive(self, name: str, dtype: str, shape: list[int]) -> None:
         """Transport 2: one tensor that the trainer broadcasts now.
@@ -59,7 +58,7 @@ class RefitWorker:
         """
         if self._rlc_group is None:
             raise RuntimeError("this worker joined no broadcast group: call rlc_join first")
-        tensor = torch.empty(shape, dtype=getattr(torch, dtype), device=self.device)
+        tensor = torch.empty(shape, dtype=getattr(torch, dtype), device=self._rlc_group.device)
         self._rlc_group.start(tensor).wait()
         self._rlc_open()[name] = tensor.cpu()
 
