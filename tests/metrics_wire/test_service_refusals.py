@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -236,11 +237,13 @@ def test_a_database_that_fails_is_not_the_clients_fault(tmp_path: Path) -> None:
     file = tmp_path / "jobs.sqlite"
     with live(str(file)) as service:
         service.put({})
-        with sqlite3.connect(file) as connection:
-            connection.execute("ALTER TABLE tasks RENAME TO hidden")
+        rename(file, "tasks", "hidden")
         for answer in (service.get(), service.send("PUT", b"{}"), service.http.get(JOBS)):
             assert (answer.status_code, answer.json().keys()) == (503, {"message"})
-        with sqlite3.connect(file) as connection:
-            connection.execute("ALTER TABLE hidden RENAME TO tasks")
-        connection.close()
+        rename(file, "hidden", "tasks")
         assert service.put({})["revision"] == 2
+
+
+def rename(file: Path, old: str, new: str) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute(f"ALTER TABLE {old} RENAME TO {new}")

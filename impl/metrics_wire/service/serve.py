@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from impl.metrics_wire.service.settings import Settings
 
 _GRACE_S = 5
+#: A logger reports every few seconds; a connection that ends just then costs it an attempt.
+_IDLE_S = 75
 
 
 class AddressError(Exception):
@@ -52,7 +54,9 @@ def serve(settings: Settings, host: str, port: int) -> None:
         app = create_app(settings)
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listening.getsockname()[1]}"
-        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=_GRACE_S)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, timeout_graceful_shutdown=_GRACE_S, timeout_keep_alive=_IDLE_S
+        )
         # The server raises the signal that has stopped it anew, for whoever started it: here that is nobody.
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: None)
