@@ -13,7 +13,7 @@ from vllm import LLM, SamplingParams
 from impl.numerics.answers import Prefill, Sample
 from impl.numerics.torch_engine import EngineStateError
 from impl.numerics.vllm.checkpoint import MAX_MODEL_LEN
-from impl.numerics.vllm.in_process import release
+from impl.numerics.vllm.in_process import release, spare_collector
 from impl.numerics.vllm.plain_weights import plain_weights
 from impl.numerics.vllm.refit import Refit
 from impl.numerics.vllm.starting import WORKER_EXTENSION, require_fp32_head, switched
@@ -81,6 +81,7 @@ class VllmEngine:
         """
         self.body, self.strategy = body, strategy
         self._unusable = ""
+        spare_collector()
         with switched(strategy), plain_weights() if plain else nullcontext():
             self.llm = LLM(model=str(folder), **{**small_engine(body), **options})
         try:
