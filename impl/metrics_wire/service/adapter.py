@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,9 @@ class ServiceAdapter:
         port = self.base_url.rpartition(":")[2] or "0"
         command = [sys.executable, "-m", "impl.metrics_wire.service", "serve", "--database", self.database]
         command += ["--port", port, "--rule", self.update_rule, "--max-body", str(self.max_body)]
+        if setpriv := shutil.which("setpriv"):
+            # The service ends with this process, also where that is killed.
+            command = [setpriv, "--pdeathsig=KILL", *command]
         environment = os.environ | {"JOBS_SERVICE_TOKEN": self.token}
         with self._log.open("a") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
