@@ -35,7 +35,7 @@ class TaskRow(Base):
     has_written_series: Mapped[bool] = mapped_column(Boolean)
     revision: Mapped[int] = mapped_column(BigInteger)
     created_at: Mapped[int] = mapped_column(BigInteger)
-    updated_at: Mapped[int] = mapped_column(BigInteger, index=True)
+    updated_at: Mapped[int] = mapped_column(BigInteger)
     phase: Mapped[str | None] = mapped_column(String(PHASE_LENGTH))
     train_step: Mapped[int | None] = mapped_column(BigInteger)
     max_steps: Mapped[int | None] = mapped_column(BigInteger)

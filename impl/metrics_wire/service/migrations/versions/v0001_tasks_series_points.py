@@ -29,7 +29,6 @@ def upgrade() -> None:
         sa.UniqueConstraint("workspace", "job", "step", "task", name="uq_tasks_path"),
     )
     op.create_index("ix_tasks_job", "tasks", ["job"])
-    op.create_index("ix_tasks_updated_at", "tasks", ["updated_at"])
     op.create_table(
         "series",
         sa.Column("task_id", sa.Integer, sa.ForeignKey("tasks.id"), primary_key=True),
