@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,12 @@ def test_every_page_is_reached_from_the_readme() -> None:
         targets = re.findall(r"\]\(([^)#]+\.md)\)", page.read_text("utf-8"))
         todo += [(page.parent / target).resolve() for target in targets if not target.startswith("http")]
     assert {path.resolve() for path in DOCS.glob("*.md")} <= {path.resolve() for path in reached}
+
+
+def test_what_was_found_in_the_wild_is_up_to_date() -> None:
+    shown = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, str(Path(__file__).parent / "in_the_wild.py")], check=True, capture_output=True, text=True
+    )
+    written = (DOCS / "in-the-wild.md").read_text("utf-8")
+    assert written == shown.stdout, "run: python tests/docs/in_the_wild.py > docs/in-the-wild.md"
+    assert written.count("\n## ") > 5
