@@ -197,3 +197,21 @@ def test_off_puts_back_vllms_own_methods(llama: Checkpoints) -> None:
         assert methods() != before
     llama.start(strategy=None).close()
     assert methods() == before
+
+
+def test_the_native_head_reaches_a_drafter_too(llama: Checkpoints) -> None:
+    from vllm.engine.arg_utils import EngineArgs  # noqa: PLC0415 - as above
+
+    def dtypes() -> tuple[torch.dtype, torch.dtype]:
+        speculative = {"model": str(llama.folders[1]), "method": "draft_model", "num_speculative_tokens": 2}
+        arguments = EngineArgs(
+            model=str(llama.folders[0]), skip_tokenizer_init=True, dtype="bfloat16", speculative_config=speculative
+        )
+        config = arguments.create_engine_config()
+        return config.model_config.head_dtype, config.speculative_config.draft_model_config.head_dtype
+
+    plugin.uninstall()
+    assert dtypes() == (torch.bfloat16, torch.bfloat16)
+    plugin.install(HeadStrategy.NATIVE)
+    assert dtypes() == (torch.float32, torch.float32)
+    plugin.uninstall()
