@@ -27,8 +27,8 @@ Written by `python tests/docs/in_the_wild.py`; a test fails when it is out of da
 """
 
 NOT_HELD = {
-    "skyrl 0.4.0": "No fp32 head. Its `fused_lm_head_logprob` multiplies in the weight's dtype and casts the product up "
-    "afterwards; it is for Megatron-Core and asks for Python 3.12.",
+    "skyrl 0.4.0": "No fp32 head. Its `fused_lm_head_logprob` multiplies in the weight's dtype and casts the product "
+    "up afterwards; it is for Megatron-Core and asks for Python 3.12.",
     "openrlhf 0.11.2": "No fp32 head. Logits are cast to fp32 after the product.",
     "nemo-rl 0.0.0": "A placeholder of two modules, without loops, loggers or engines.",
     "prime-rl": "No package of this name is published.",
