@@ -42,7 +42,7 @@ def clamped_wrongly(answer: Answer, room: int) -> str | None:
 
     A generation that used all of its room ended as "length", and one that ended earlier did so by itself.
     """
-    document = json.loads(answer.body)
+    document = _parsed(text_of(answer))
     usage = document.get("usage") or {}
     generated = usage.get("completion_tokens", usage.get("output_tokens"))
     reason = _ending(document)
@@ -55,7 +55,9 @@ def clamped_wrongly(answer: Answer, room: int) -> str | None:
 
 def lies(endpoint: Endpoint, answer: Answer, prompt_tokens: int) -> list[str]:
     """What a 200 says that is not so: a shorter prompt, no output, more output than fits, an error as completion."""
-    document = json.loads(answer.body)
+    document = _parsed(text_of(answer))
+    if not document:
+        return [f"no JSON object: content type {answer.headers.get('content-type')!r}"]
     usage = document.get("usage") or {}
     stated = usage.get("prompt_tokens", usage.get("input_tokens"))
     output = usage.get("completion_tokens", usage.get("output_tokens"))

@@ -42,20 +42,36 @@ def clamped() -> SearchStrategy[Exceeding]:
     return st.builds(Exceeding, room=st.integers(1, 8), excess=st.integers(1, 64) | st.just(10**6))
 
 
-def faulty_requests(route: Route = Route.CHAT) -> SearchStrategy[FaultyRequest]:
-    """Requests with a fault that has nothing to do with the window, echoing suspicious words or none."""
+def faulty_requests(
+    route: Route = Route.CHAT, words: SearchStrategy[str] | None = None
+) -> SearchStrategy[FaultyRequest]:
+    """Requests with a fault that has nothing to do with the window; their words are suspicious if none are given."""
     return st.builds(
         FaultyRequest,
         fault=st.sampled_from(faults_of(route)),
-        words=_words(),
+        words=_words() if words is None else words,
         output_limit=st.none() | st.integers(1, 8),
         route=st.just(route),
     )
 
 
+def neutral_faults(route: Route = Route.CHAT) -> SearchStrategy[FaultyRequest]:
+    """Faulty requests that hold no word that a classifier looks for."""
+    return faulty_requests(route, st.sampled_from(("hello", "what is 2 + 2", "x")))
+
+
 def faults_beside_the_limit() -> SearchStrategy[FaultyRequest]:
-    """Faulty requests to the chat route whose output limit, if any, is valid."""
-    return faulty_requests().filter(lambda request: request.fault not in LIMIT_FAULTS)
+    """Faulty requests to the chat route without suspicious words, whose output limit, if any, is valid."""
+    return neutral_faults().filter(_is_beside_the_limit)
+
+
+def suspicious_faults() -> SearchStrategy[FaultyRequest]:
+    """Faulty requests to the chat route with suspicious words, whose output limit, if any, is valid."""
+    return faulty_requests().filter(_is_beside_the_limit)
+
+
+def _is_beside_the_limit(request: FaultyRequest) -> bool:
+    return request.fault not in LIMIT_FAULTS
 
 
 def suspicions() -> SearchStrategy[Suspicion]:

@@ -54,10 +54,18 @@ def judge(finding: Finding, path: str, request: Mapping[str, Any] | None, count:
         finding: What the answer states.
         path: The path asked for.
         request: The request's JSON object, if it was held and is one.
-        count: The tokens of its final prompt, if they could be counted. They outweigh the answer's words.
+        count: The tokens of its final prompt, if they could be counted. They outweigh the answer's words, but for a
+            number that the server can only have computed from the final prompt itself.
     """
     if count is None:
         return _by_answer(finding, request)
+    if request is not None and finding.room is not None and _computed_room(finding.room, request):
+        return Verdict(
+            overflow=True,
+            decided_by=Evidence.REQUEST,
+            prompt_tokens=count.window - finding.room,
+            window=count.window,
+        )
     if leaves_no_room(count.prompt_tokens, count.window):
         return Verdict(overflow=True, decided_by=Evidence.COUNT, prompt_tokens=count.prompt_tokens, window=count.window)
     cap = None if request is None else requested_output(path, request)
@@ -68,10 +76,16 @@ def _by_answer(finding: Finding, request: Mapping[str, Any] | None) -> Verdict:
     if finding.refusal in {Refusal.PROMPT, Refusal.SUM}:
         return _as_stated(finding)
     if finding.refusal is Refusal.NO_ROOM_OR_NO_OUTPUT and request is not None and finding.room is not None:
-        # The server computed the number itself if the client never asked for it: then it is the room left.
-        full = finding.room <= 0 and not asks_for(request, finding.room)
-        return Verdict(overflow=full, decided_by=Evidence.REQUEST)
+        return Verdict(overflow=_computed_room(finding.room, request), decided_by=Evidence.REQUEST)
     return Verdict(overflow=False, decided_by=Evidence.ANSWER)
+
+
+def _computed_room(room: int, request: Mapping[str, Any]) -> bool:
+    """Say whether a number of output tokens, none or less, is the room that the server found left in the window.
+
+    The server computed it itself if the client never asked for it, and from the prompt that it really built.
+    """
+    return room <= 0 and not asks_for(request, room)
 
 
 def _as_stated(finding: Finding) -> Verdict:

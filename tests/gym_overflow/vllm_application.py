@@ -32,7 +32,8 @@ def splicing(render_chat: Callable[..., Awaitable[Any]]) -> Callable[..., Awaita
         rendered = await render_chat(request, **options)
         if not heads or not isinstance(rendered, tuple):
             return rendered
-        changes = {"messages": request.messages[: heads[-1]], "add_generation_prompt": False}
+        head_only = {"add_generation_prompt": False, "continue_final_message": True}
+        changes = {"messages": request.messages[: heads[-1]], **head_only}
         head = await render_chat(request.model_copy(update=changes), **options)
         (whole,), (start,) = rendered[1], head[1]
         turn = request.messages[heads[-1] - 1]

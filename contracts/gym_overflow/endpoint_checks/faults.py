@@ -23,31 +23,32 @@ OK = 200
 _SERVER_ERROR = 500
 
 
-def each_fault(route: Route) -> tuple[FaultyRequest, ...]:
-    """Every fault that can be made on a route, with suspicious words, with and without an output limit."""
+def each_fault(route: Route, *words: str) -> tuple[FaultyRequest, ...]:
+    """Every fault that can be made on a route, with these words, with and without an output limit."""
     return tuple(
-        FaultyRequest(fault, words, limit, route)
+        FaultyRequest(fault, word, limit, route)
         for fault in faults_of(route)
-        for words, limit in (("max_tokens", None), ("context length", 4))
+        for word, limit in zip(words, (None, 4), strict=True)
     )
 
 
-EACH_FAULT = each_fault(Route.CHAT)
+EACH_FAULT = each_fault(Route.CHAT, "max_tokens", "context length")
+_NEUTRAL = ("hello", "hello")
 
 
 @endpoint.check(
     "GO-201",
     source=sources.VLLM_ECHO,
-    examples=tuple(case for case in EACH_FAULT if case.fault not in LIMIT_FAULTS),
+    examples=tuple(case for case in each_fault(Route.CHAT, *_NEUTRAL) if case.fault not in LIMIT_FAULTS),
     cases=strategies.faults_beside_the_limit,
 )
 def client_error_is_not_an_overflow(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
-    """No client error is classified as an overflow by any site, whatever the request holds.
+    """No client error is classified as an overflow by any site.
 
     Why: a classified error ends the rollout as if it had been finished; the bug in the client is never seen and the
-    model is trained on an empty turn. A fault in the output limit itself is another matter, see GO-205.
+    model is trained on an empty turn. For a fault in the output limit itself see GO-205, for echoed words GO-206.
 
-    Usual cause: a validation error that echoes the request, or names fields that have nothing to do with the fault.
+    Usual cause: a validation error that lists the request's fields, or names some that have nothing to do with it.
     """
     _hold_unclassified(check, case, send_faulty(adapter, case))
 
@@ -65,6 +66,27 @@ def faulty_limit_is_not_an_overflow(check: Check[Endpoint], adapter: Endpoint, c
     refuses is a good error, so this is no duty of a server: it is what one in front of these classifiers should do.
 
     Usual cause: the refusal names the field.
+    """
+    for route in served_routes(adapter):
+        fault = replace(case, route=route)
+        if case.fault in faults_of(route):
+            _hold_unclassified(check, fault, send_faulty(adapter, fault))
+
+
+@endpoint.check(
+    "GO-206",
+    level=Level.SHOULD,
+    source=sources.VLLM_ECHO,
+    examples=tuple(case for case in EACH_FAULT if case.fault not in LIMIT_FAULTS),
+    cases=strategies.suspicious_faults,
+)
+def echo_is_not_an_overflow(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
+    """No client error is classified as an overflow because it quotes words of the faulty request, on any route.
+
+    Why: the classifiers read the whole body, quotations too. Every server quotes a faulty value somewhere; words in
+    places where users put them are GO-213.
+
+    Usual cause: a validation error that holds the value that it refuses.
     """
     for route in served_routes(adapter):
         fault = replace(case, route=route)
@@ -112,14 +134,14 @@ def internal_fault_stays_a_500(check: Check[Endpoint], adapter: Endpoint, case: 
     "GO-203",
     source=sources.VLLM_ECHO,
     requires={"completions"},
-    examples=each_fault(Route.COMPLETIONS),
-    cases=partial(strategies.faulty_requests, Route.COMPLETIONS),
+    examples=each_fault(Route.COMPLETIONS, *_NEUTRAL),
+    cases=partial(strategies.neutral_faults, Route.COMPLETIONS),
 )
 def client_error_on_completions(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
     """A client error on `/v1/completions` is an error object, no server error, and classified by no site.
 
     Why: Gym's completions backend has a classifier of its own, which looks for the same words. For faults in the output
-    limit see GO-205.
+    limit see GO-205, for echoes GO-206.
 
     Usual cause: the route builds its errors itself.
     """
@@ -130,13 +152,13 @@ def client_error_on_completions(check: Check[Endpoint], adapter: Endpoint, case:
     "GO-204",
     source=sources.VLLM_ECHO,
     requires={"responses"},
-    examples=each_fault(Route.RESPONSES),
-    cases=partial(strategies.faulty_requests, Route.RESPONSES),
+    examples=each_fault(Route.RESPONSES, *_NEUTRAL),
+    cases=partial(strategies.neutral_faults, Route.RESPONSES),
 )
 def client_error_on_responses(check: Check[Endpoint], adapter: Endpoint, case: FaultyRequest) -> None:
     """A client error on `/v1/responses` is an error object, no server error, and classified by no site.
 
-    Why: a client that moves to this route brings the same mistakes with it. For faults in the output limit see GO-205.
+    Why: a client that moves to this route brings the same mistakes with it. See GO-205 and GO-206 too.
 
     Usual cause: the route was added later, with errors of its own.
     """

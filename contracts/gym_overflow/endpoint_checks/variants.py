@@ -26,7 +26,13 @@ TOOL = {
 _OVERFLOWS: dict[str, Any] = {"examples": (FULL, ONE_OVER), "cases": strategies.overflows}
 
 
-@endpoint.check("GO-110", source=sources.CLASSIFIER, requires={"max_completion_tokens"}, **_OVERFLOWS)
+@endpoint.check(
+    "GO-110",
+    source=sources.CLASSIFIER,
+    requires={"max_completion_tokens"},
+    examples=(FULL, ONE_OVER, replace(FULL, output_limit=10**6)),
+    cases=strategies.overflows,
+)
 def refusal_with_max_completion_tokens(check: Check[Endpoint], adapter: Endpoint, case: Probe) -> None:
     """An overflow is refused the same when the output limit is sent as `max_completion_tokens`.
 

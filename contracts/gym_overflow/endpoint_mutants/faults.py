@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contracts.gym_overflow.protocols import Answer
 
 
-@endpoint.mutant("GO-M201a", killed_by="GO-201", witness=FaultyRequest(Fault.MODEL, "my context length"))
+@endpoint.mutant("GO-M206a", killed_by="GO-206", witness=FaultyRequest(Fault.MODEL, "my context length"))
 class EchoesTheRequest(Tampering):
     """answers a faulty request with a 400 that quotes it"""
 
@@ -24,7 +24,7 @@ class EchoesTheRequest(Tampering):
         return error(400, f"invalid request: {json.dumps(body)}") if body and is_client_error(answer) else answer
 
 
-@endpoint.mutant("GO-M201b", killed_by="GO-201", witness=FaultyRequest(Fault.MODEL, "hello"))
+@endpoint.mutant("GO-M201a", killed_by="GO-201", witness=FaultyRequest(Fault.MODEL, "hello"))
 class BlamesMaxTokens(Tampering):
     """names max_tokens in the answer to an unrelated fault"""
 
