@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from contracts.gym_overflow.endpoint_checks.faults import served_routes
 from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, Tampering, error, is_client_error
 from contracts.gym_overflow.fault import Fault, FaultyRequest, Suspicion
 from contracts.gym_overflow.probe import Probe, Route, send
@@ -84,10 +85,11 @@ class NamesTheLimit(Tampering):
 
 @endpoint.mutant("GO-M205b", killed_by="GO-205", witness=FaultyRequest(Fault.MAX_TOKENS_ZERO, "hello"))
 class NamesTheLimitElsewhere(Tampering):
-    """names max_tokens where that is the field at fault, on another route than the chat route"""
+    """names max_tokens where that is the field at fault, on the last of the served routes"""
 
     def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        zero = path != Route.CHAT and 0 in (body.get("max_tokens"), body.get("max_output_tokens"))
+        # Of an endpoint with the chat route alone that is the chat route.
+        zero = path == served_routes(self)[-1] and 0 in (body.get("max_tokens"), body.get("max_output_tokens"))
         return error(400, "max_tokens must be at least 1") if zero else answer
 
 
