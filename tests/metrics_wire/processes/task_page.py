@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 #: What two decimals of a place, and of the two places that the axis is known by, can be off by together.
 PIXELS = 0.06
 
+#: By how much of the way to the next tick the text of one may be rounded.
+_ROUNDED = Fraction(3, 10)
+_MINUS = "\u2212"
+
 _OPEN = "for (const each of document.querySelectorAll('details')) each.open = true"
 _FACTS = """
 return [...document.querySelectorAll('#facts div')].map((fact) => [...fact.children].map((part) => part.textContent))
@@ -28,7 +32,7 @@ return [...document.querySelectorAll('.panel table')].map((table) => ({
 """
 _DRAWN = """
 const ticks = (plot, axis) => [...plot.querySelectorAll(`.grid path.${axis}`)].map(
-  (tick) => [Number(tick.dataset.value), tick.getAttribute('d')]);
+  (tick) => [Number(tick.dataset.value), tick.getAttribute('d'), tick.nextSibling.textContent]);
 return [...document.querySelectorAll('.plot')].map((plot) => ({
   x: ticks(plot, 'x'), y: ticks(plot, 'y'),
   lines: [...plot.querySelectorAll('.line')].map((line) => [line.dataset.series, line.getAttribute('d')]),
@@ -152,8 +156,15 @@ def _number(text: str) -> float | int:
         return float(text)
 
 
-def _axis(ticks: list[tuple[float, str]], axis: str) -> Axis:
-    places = [(Fraction(value), Fraction(re.findall(r"[-\d.]+", path)["xy".index(axis)])) for value, path in ticks]
+def _axis(ticks: list[tuple[float, str, str]], axis: str) -> Axis:
+    """The axis that the ticks are on, which say what they stand at, and go to the right or upwards."""
+    places = [(Fraction(value), Fraction(re.findall(r"[-\d.]+", path)["xy".index(axis)])) for value, path, _ in ticks]
+    apart = places[1][0] - places[0][0]
+    for (value, _), (_, _, label) in zip(places, ticks, strict=True):
+        said = Fraction(label.replace(_MINUS, "-"))
+        assert abs(said - value) <= apart * _ROUNDED, f"the {axis} axis says {label} at {float(value)}"
+    forwards = places[-1][1] - places[0][1]
+    assert (forwards > 0) == (axis == "x"), f"the {axis} axis goes the wrong way"
     return Axis(places[0], places[-1])
 
 

@@ -38,7 +38,7 @@ export function tickLabel(value, step) {
   if (value === 0) return "0";
   const digit = Math.floor(Math.log10(step) + 1e-9);
   if (Math.abs(value) >= 1e6 || digit < -4) {
-    const digits = Math.min(Math.max(Math.floor(Math.log10(Math.abs(value)) + 1e-9) - digit, 0), 15);
+    const digits = Math.min(Math.max(Math.floor(Math.log10(Math.abs(value)) + 1e-9) - digit, 0), 16);
     return minus(value.toExponential(digits).replace("e+", "e"));
   }
   return minus(value.toFixed(Math.max(-digit, 0)));
