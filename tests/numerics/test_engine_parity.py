@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from contracts.numerics import parity
 from contracts.numerics.cases import ParityCase
+from contracts.numerics.cli import app
 from contracts.numerics.comparing import BODY, against_both_bf16, compare, rounding_dominates
 from contracts.numerics.comparison_view import means
 from contracts.numerics.playing import play
@@ -79,3 +81,12 @@ def test_a_pooled_engine_answers_as_a_fresh_one(pair: ReferencePair) -> None:
     assert kept.sequences == fresh.sequences
     assert np.array_equal(kept.lp_gen, fresh.lp_gen)
     assert np.array_equal(kept.lp_score, fresh.lp_score)
+
+
+def test_the_compare_command_takes_them() -> None:
+    sides = {side: f"impl.numerics.engine_pairs:{side}_nemotron_h" for side in ("rollout", "train")}
+    small = ["--seeds", "1", "--sequences", "4", "--generated", "16"]
+    result = CliRunner().invoke(app, ["compare", *(f"--{side}={name}" for side, name in sides.items()), *small])
+    assert result.exit_code == 0, result.output
+    assert "vllm-cached-nemotron_h (rollout) and megatron-nemotron-h-tp1 (trainer)" in result.output
+    assert result.output.splitlines()[-1] == "both heads in fp32: best"
