@@ -36,8 +36,14 @@ async def count_final_prompt(prompt: Prompt, count_one: CountOne) -> int | None:
     if isinstance(prompt, TextPrompt) or not prompt.head:
         return await count_one(prompt)
     whole = await count_one(ChatPrompt(prompt.messages, prompt.options))
-    head_options = {**prompt.options, "add_generation_prompt": False, "continue_final_message": False}
-    head = await count_one(ChatPrompt(prompt.messages[: prompt.head], head_options))
+    head: int | None = None
+    # The ids stand for a turn up to its last word. What the template puts behind it is part of the rest, unless the
+    # template cannot leave a message open.
+    for is_open in (True, False):
+        options = {**prompt.options, "add_generation_prompt": False, "continue_final_message": is_open}
+        head = await count_one(ChatPrompt(prompt.messages[: prompt.head], options))
+        if head is not None:
+            break
     if whole is None or head is None:
         return None
     return len(prompt.spliced) + whole - head
