@@ -33,6 +33,7 @@ _BATCH = 1000
 _TASK = b'{"status": "active", "status_details": {"metrics": {"train_loss": [{"step": 1, "epoch": 1, "value": 0.5}]}}}'
 
 
+_SHOWN = 1000
 _FINDINGS = (
     "answered 5xx, or not at all",
     "not answered as documented",
@@ -108,7 +109,7 @@ class Fuzzer:
 
     def _find(self, kind: str, case: ApiCall, answer: ServiceAnswer, why: str = "") -> None:
         count, first = self.findings[kind]
-        self.findings[kind] = count + 1, first or f"{case} answered {shown(answer)} {why}"
+        self.findings[kind] = count + 1, first or f"{why} {case} answered {shown(answer)}"[:_SHOWN].strip()
 
 
 def main() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from contracts import metrics_wire
+from contracts.metrics_wire.service_calls import TASK_ROUTE, ApiCall
 from impl.metrics_wire.service.adapter import DATABASE_VARIABLE, ServiceAdapter, postgresql, service
 
 if TYPE_CHECKING:
@@ -57,6 +59,14 @@ def test_a_service_that_does_not_start_says_why() -> None:
     with pytest.raises(RuntimeError, match="mysql is not supported"):
         adapter.__enter__()
     adapter.close()
+
+
+def test_an_integer_beyond_the_largest_float_is_refused_as_documented(adapter: ServiceAdapter) -> None:
+    """Found by `benchmarks/service_fuzz.py`: it was rounded to the largest float, and taken for finite."""
+    beyond = int(sys.float_info.max) + 1
+    body = f'{{"status_details": {{"metrics": {{"a": [{{"step": 1, "epoch": 1, "value": {beyond}}}]}}}}}}'
+    case = ApiCall("PUT", TASK_ROUTE, (), (), "application/json", body, allowed=False)
+    CONTRACT["MW-962"].verify(adapter, case=case)
 
 
 def test_ids_name_the_theme() -> None:

@@ -27,10 +27,8 @@ def _number(value: object) -> int | float:
 
 
 def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+    # As it is documented: an integer a little beyond the largest float would still be rounded to it.
+    return bool(abs(value) <= _MAX_NUMBER)
 
 
 def _whole_number(value: object) -> object:
