@@ -28,7 +28,7 @@ class VllmSource:
         folder: of the package.
         native_head: generation models have ``head_dtype``.
         head_hook: there is one method that every product with the head passes.
-        patchable: NemotronH's ``compute_logits`` is as the source patch knows it, and the patch has an effect.
+        patchable: NemotronH's ``compute_logits`` is as the source patch knows it, and there is no native head.
     """
 
     version: str

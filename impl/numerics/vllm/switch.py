@@ -103,8 +103,5 @@ def _why_not(wanted: HeadStrategy, source: VllmSource) -> str:
     if wanted is not HeadStrategy.SOURCE_PATCH:
         return "it has no LogitsProcessor._apply_head, the one place that every logits computation passes"
     if source.native_head:
-        return (
-            "it has head_dtype, and there a copy that a patched compute_logits multiplies with comes back in the "
-            "model's dtype: the patch would change nothing and say nothing"
-        )
+        return "it has head_dtype, its own fp32 head, and no file of it needs to be changed"
     return "its NemotronH has no compute_logits that this project knows how to patch"
