@@ -40,9 +40,7 @@ UPDATE_EVERY = 20
 PATIENCE_S = 120.0
 RETRY_S = 0.02
 _SPAWN = multiprocessing.get_context("spawn")
-_TABLE = """
-CREATE TABLE points (series INTEGER, step INTEGER, epoch INTEGER, value TEXT, PRIMARY KEY (series, step)) WITHOUT ROWID
-"""
+_TABLE = "CREATE TABLE points (series INT, step INT, epoch INT, value TEXT, PRIMARY KEY (series, step)) WITHOUT ROWID"
 
 
 class Job(NamedTuple):
