@@ -89,4 +89,4 @@ def test_the_compare_command_takes_them() -> None:
     result = CliRunner().invoke(app, ["compare", *(f"--{side}={name}" for side, name in sides.items()), *small])
     assert result.exit_code == 0, result.output
     assert "vllm-cached-nemotron_h (rollout) and megatron-nemotron-h-tp1 (trainer)" in result.output
-    assert result.output.splitlines()[-1] == "both heads in fp32: best"
+    assert "both heads in fp32: best" in result.output.splitlines()
