@@ -52,9 +52,29 @@ def test_cached(adapter: VllmAdapter, check: Check[Any]) -> None:
     check.verify(adapter, case=first_case(check))
 
 
+@pytest.fixture(scope="module")
+def matrix() -> dict[str, list[str]]:
+    """Mutants that were killed, by check."""
+    return {}
+
+
 @head.parametrize_mutants()
-def test_cached_mutant(adapter: VllmAdapter, mutant: Mutant[Any]) -> None:
+def test_cached_mutant(adapter: VllmAdapter, mutant: Mutant[Any], matrix: dict[str, list[str]]) -> None:
     mutant.verify_killed(adapter)
+    matrix.setdefault(mutant.killed_by, []).append(mutant.id)
+
+
+def test_the_kill_matrix_is_printed(
+    adapter: VllmAdapter, matrix: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not matrix:
+        pytest.skip("no mutant was selected")
+    with capsys.disabled():
+        print(f"\nkilled on {adapter.name}, {adapter.version}:")  # noqa: T201 - the run's result
+        for check, mutants in sorted(matrix.items()):
+            print(f"  {check}: {', '.join(mutants)}")  # noqa: T201 - as above
+    for check in matrix:
+        assert not head[check].missing(adapter)
 
 
 @head.parametrize_controls()
