@@ -60,12 +60,9 @@ def judge(finding: Finding, path: str, request: Mapping[str, Any] | None, count:
     if count is None:
         return _by_answer(finding, request)
     if request is not None and finding.room is not None and _computed_room(finding.room, request):
-        return Verdict(
-            overflow=True,
-            decided_by=Evidence.REQUEST,
-            prompt_tokens=count.window - finding.room,
-            window=count.window,
-        )
+        computed = count.window - finding.room
+        evidence = Evidence.COUNT if computed == count.prompt_tokens else Evidence.REQUEST
+        return Verdict(overflow=True, decided_by=evidence, prompt_tokens=computed, window=count.window)
     if leaves_no_room(count.prompt_tokens, count.window):
         return Verdict(overflow=True, decided_by=Evidence.COUNT, prompt_tokens=count.prompt_tokens, window=count.window)
     cap = None if request is None else requested_output(path, request)
