@@ -1,4 +1,7 @@
-"""The reference logger held to its contract through the pytest door, and the shape of the contract."""
+"""The reference logger held to its contract through the pytest door, and the shape of the contract.
+
+Its mutants wait a lot, and are tried by ``tox -e contracts`` alone.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from impl.metrics_wire.adapter import ReferenceAdapter, logger
 
 if TYPE_CHECKING:
     from contracts.check import Check
-    from contracts.mutant import Mutant
 
 CONTRACT = metrics_wire.logger
 THEMES = {
@@ -35,12 +37,6 @@ def adapter() -> ReferenceAdapter:
 @CONTRACT.parametrize()
 def test_the_reference_holds(adapter: ReferenceAdapter, check: Check[Any]) -> None:
     check.verify(adapter, profile="smoke")
-
-
-@pytest.mark.slow
-@CONTRACT.parametrize_mutants()
-def test_the_check_finds_its_defect(adapter: ReferenceAdapter, mutant: Mutant[Any]) -> None:
-    mutant.verify_killed(adapter)
 
 
 def test_every_check_has_a_defect() -> None:

@@ -1,4 +1,4 @@
-"""The reference service held to its contract on both databases, and the shape of the contract."""
+"""The reference service held to its contract, and the shape of the contract."""
 
 from __future__ import annotations
 
@@ -14,25 +14,16 @@ from impl.metrics_wire.service.adapter import DATABASE_VARIABLE, ServiceAdapter,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from postgresql import PostgreSQL
-
     from contracts.check import Check
 
 CONTRACT = metrics_wire.service
 RULES = ("replace", "merge")
 
 
-@pytest.fixture(
-    scope="module", params=[f"{database}-{rule}" for database in ("sqlite", "postgresql") for rule in RULES]
-)
+@pytest.fixture(scope="module", params=RULES)
 def adapter(request: pytest.FixtureRequest) -> Iterator[ServiceAdapter]:
-    """The reference by either rule, on a new SQLite file or a new database of the session's PostgreSQL."""
-    database, _, rule = request.param.partition("-")
-    url = None
-    if database == "postgresql":
-        server: PostgreSQL = request.getfixturevalue("postgresql")
-        url = server.create_database()
-    with ServiceAdapter(rule, url) as live:
+    """The reference by either rule, on a new SQLite file; ``tox -e postgresql`` holds it on the other database."""
+    with ServiceAdapter(request.param) as live:
         yield live
 
 
