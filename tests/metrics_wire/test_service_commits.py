@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import OperationalError
 
 from impl.metrics_wire.service.commits import Commits, GroupCommits, SeparateCommits, commits_of
 from impl.metrics_wire.service.database import open_database, reading
@@ -107,6 +108,36 @@ def test_nothing_is_acknowledged_whose_commit_fails(tmp_path: Path) -> None:
     assert jobs(engine) == (set() if together else {"beside"})
     commits.submit(creates("afterwards")).result(30)
     assert "afterwards" in jobs(engine)
+    commits.close()
+    engine.dispose()
+
+
+def test_nothing_is_acknowledged_that_a_full_disk_takes_back(tmp_path: Path) -> None:
+    engine = open_database(str(tmp_path / "jobs.sqlite"))
+    commits = GroupCommits(engine)
+    begun = threading.Event()
+
+    def waits(connection: Connection) -> None:
+        begun.wait(30)
+        creates("beside")(connection)
+
+    def fills(connection: Connection) -> None:
+        pages = connection.scalar(text("PRAGMA page_count"))
+        connection.execute(text(f"PRAGMA max_page_count = {pages}"))
+        try:
+            # Of one row and without a constraint: SQLite can take back such a statement only with its transaction.
+            connection.execute(text("INSERT INTO alembic_version VALUES (printf('%.*c', 1000000, 'x'))"))
+        finally:
+            connection.execute(text("PRAGMA max_page_count = 1073741823"))
+
+    futures = [commits.submit(write) for write in (waits, fills, creates("behind"))]
+    begun.set()
+    for future in futures:
+        with pytest.raises(OperationalError, match="full"):
+            future.result(30)
+    assert jobs(engine) == set()
+    commits.submit(creates("afterwards")).result(30)
+    assert jobs(engine) == {"afterwards"}
     commits.close()
     engine.dispose()
 

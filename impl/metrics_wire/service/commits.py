@@ -75,17 +75,28 @@ class _Submitted:
         self.failure: Exception | None = None
 
     def carry_out(self, connection: Connection) -> None:
+        savepoint = connection.begin_nested()
         try:
-            with connection.begin_nested():
-                self.outcome = self.write(connection)
-        except Exception as error:  # noqa: BLE001 - it is whoever submitted the write that is told
+            self.outcome = self.write(connection)
+        except Exception as error:
+            # SQLite itself takes the whole transaction back where its disk is full or fails. What was written before
+            # is gone with it, and what came now would be in a transaction that nobody has begun.
+            if not _in_transaction(connection):
+                raise
+            savepoint.rollback()
             self.failure = error
+        else:
+            savepoint.commit()
 
     def settle(self) -> None:
         if self.failure is None:
             self.future.set_result(self.outcome)
         else:
             self.future.set_exception(self.failure)
+
+
+def _in_transaction(connection: Connection) -> bool:
+    return bool(connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]  # of `sqlite3`
 
 
 class GroupCommits:
