@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from safetensors.torch import save_file
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -57,6 +55,8 @@ def write_folder(folder: Path, config: Mapping[str, Any], state: State) -> Path:
     Returns:
         The folder.
     """
+    from safetensors.torch import save_file  # noqa: PLC0415 - comes with vLLM, and the rest of this is used without
+
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(dict(config), indent=1))
     if state:
