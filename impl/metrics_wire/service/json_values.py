@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 MAX_STEP = 2**53 - 1
 #: Arrays and objects within each other, in what a client may send as it likes.
 MAX_DEPTH = 32
-_MAX_NUMBER = math.nextafter(math.inf, 0)
+# With all its digits: written short, as 1.7976931348623157e+308, it is another number to whoever reads decimals.
+_MAX_NUMBER = int(math.nextafter(math.inf, 0))
 _NUMBER_SCHEMA = {"type": "number", "minimum": -_MAX_NUMBER, "maximum": _MAX_NUMBER}
 
 
