@@ -113,12 +113,15 @@ class VllmAdapter:
         if odd := [name for name in self.body.foreign if getattr(shape, name) != getattr(plain, name)]:
             raise ValueError(f"vLLM's {self.body.name} has no {', '.join(odd)}: leave them at their defaults")
 
-        def live() -> VllmEngine:
-            return self._start(weights, modes[mode], shape)
-
         if self._memory is None or shape.kind != "plain":
-            return live()
-        return RememberedEngine(live, self._memory, digest(self.name, mode, repr(shape), weights))
+            return self._start(weights, modes[mode], shape)
+        # Copies: started later, perhaps after the caller changed his own.
+        kept = None if weights is None else {name: np.array(weight) for name, weight in weights.items()}
+
+        def live() -> VllmEngine:
+            return self._start(kept, modes[mode], shape)
+
+        return RememberedEngine(live, self._memory, digest(self.name, mode, repr(shape), kept))
 
     def _start(
         self, weights: Mapping[str, NDArray[np.float32]] | None, strategy: HeadStrategy | None, shape: Any

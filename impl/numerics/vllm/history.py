@@ -2,19 +2,22 @@
 
 A contract starts hundreds of engines, most of them on weights and for requests that another one saw before, and a real
 engine takes seconds to start. What is kept is what a real engine answered; whatever was not yet asked after exactly
-this history starts one, carries the history out on it, and asks.
+this history starts one, carries the history out on it, and asks. So two engines of one history cannot be told apart:
+that a start repeats itself is not what this can show, see ``test_engine_vllm_refit.py``.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,13 +29,17 @@ Memory = dict[str, tuple[bool, Any]]
 _once = itertools.count()
 
 
+class HistoryError(RuntimeError):
+    """An engine does not do what one with the same history did, or is asked after it was closed."""
+
+
 def digest(*values: object) -> str:
     """A name for values, arrays by their content."""
     found = hashlib.sha256()
     for value in values:
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             for name in sorted(value):
-                found.update(f"{name}:{value[name].shape}".encode())
+                found.update(f"{name}:{value[name].shape}:{value[name].dtype};".encode())
                 found.update(np.ascontiguousarray(value[name]).tobytes())
         else:
             found.update(f"{value!r};".encode())
@@ -52,7 +59,8 @@ class RememberedEngine:
         """
         self._start, self._memory, self._key = start, memory, key
         self._live: Any = None
-        self._pending: list[Callable[[Any], Any]] = []
+        self._closed = False
+        self._pending: list[tuple[str, Callable[[Any], Any]]] = []
 
     def parameters(self) -> dict[str, str]:
         """See `VllmEngine`; so for the other methods."""
@@ -97,7 +105,8 @@ class RememberedEngine:
         between: Callable[[], None] | None = None,
     ) -> None:
         """Take new weights; with ``between`` always on the real engine, whose requests it may send."""
-        sent, names = dict(weights), list(order)
+        # Copies: carried out later, perhaps after the caller changed his own.
+        sent, names = {name: np.array(weight) for name, weight in weights.items()}, list(order or weights)
         if between is None:
             request = f"refit {transport} {names} {digest(sent)}"
             self._ask(request, lambda engine: engine.refit(sent, transport=transport, order=names))
@@ -107,34 +116,48 @@ class RememberedEngine:
         engine.refit(sent, transport=transport, order=names, between=between)
 
     def close(self) -> None:
-        """Stop the real engine, if one was started."""
+        """Stop the real engine, if one was started; whatever is asked afterwards is an error."""
+        self._closed = True
         if self._live is not None:
             self._live.close()
             self._live = None
 
     def _ask(self, request: str, call: Callable[[Any], Any]) -> Any:
+        self._refuse_closed()
         self._key = digest(self._key, request)
-        if self._key not in self._memory:
-            engine = self._engine()
-            try:
-                self._memory[self._key] = (True, call(engine))
-            except Exception as error:  # noqa: BLE001 - an engine's error is its answer, raised again each time
-                self._memory[self._key] = (False, error)
+        if self._key in self._memory:
+            self._pending.append((self._key, call))
         else:
-            self._pending.append(call)
+            self._memory[self._key] = _outcome(call, self._engine())
         succeeded, answer = self._memory[self._key]
         if not succeeded:
             raise answer.with_traceback(None)
-        return answer
+        # A copy: whoever changes his answer must not change the next one's.
+        return copy.deepcopy(answer)
 
     def _engine(self) -> Any:
-        """The real engine, with the whole history behind it."""
+        """The real engine, with the whole history behind it.
+
+        Raises:
+            HistoryError: a request fails that succeeded before, or the other way round.
+        """
+        self._refuse_closed()
         if self._live is None:
             self._live = self._start()
         pending, self._pending = self._pending, []
-        for call in pending:
-            try:
-                call(self._live)
-            except Exception:  # noqa: BLE001, S112 - it failed when it was first asked, too, and that is remembered
-                continue
+        for key, call in pending:
+            (succeeded, answer), (succeeds, now) = self._memory[key], _outcome(call, self._live)
+            if succeeds != succeeded:
+                raise HistoryError(f"a request was answered {answer!r} before and {now!r} now, after the same history")
         return self._live
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise HistoryError("this engine was closed: start another")
+
+
+def _outcome(call: Callable[[Any], Any], engine: Any) -> tuple[bool, Any]:
+    try:
+        return True, call(engine)
+    except Exception as error:  # noqa: BLE001 - an engine's error is its answer, raised again each time
+        return False, error
