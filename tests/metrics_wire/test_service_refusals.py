@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -197,6 +199,20 @@ def test_a_body_may_have_as_many_bytes_as_the_limit_and_no_more(service: LiveSer
         assert answer.status_code == 413
         assert answer.json() == {"message": f"body: more than {LIMIT} bytes"}
     assert service.get("large").content == before
+
+
+@pytest.mark.parametrize("is_declared", [True, False], ids=["declared", "chunked"])
+def test_a_body_that_is_too_large_is_not_kept(service: LiveService, is_declared: bool) -> None:
+    piece = b" " * LIMIT
+    headers = {"content-type": "application/json"}
+    if is_declared:
+        headers["content-length"] = str(200 * LIMIT)
+    tracemalloc.start()
+    answer = service.send("PUT", itertools.repeat(piece, 200), job="large", headers=headers)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert answer.status_code == 413
+    assert most < 40 * LIMIT
 
 
 def _cut(body: bytes, chunks: int) -> list[bytes]:

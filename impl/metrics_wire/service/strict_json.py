@@ -64,9 +64,15 @@ def strict_route(max_body: int) -> type[APIRoute]:
     """Routes whose bodies are JSON of at most ``max_body`` bytes; 400, 413 or 415 are answered for others."""
 
     class StrictRequest(Request):
+        async def body(self) -> bytes:
+            # FastAPI asks for it before it asks for the JSON.
+            if not hasattr(self, "_body"):
+                self._body = await _read(self, max_body)
+            return self._body
+
         async def json(self) -> Any:
             try:
-                return parse(await _read(self, max_body))
+                return parse(await self.body())
             except NotJsonError as error:
                 raise HTTPException(HTTPStatus.BAD_REQUEST, f"body: {error}") from None
 
