@@ -55,6 +55,7 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(
     details = [
         '{"phase": "training", "step": 29, "max_steps": 50, "percentage_done": 58}',
         '{"phase": [], "step": true}',
+        f'{{"phase": "{"x" * 65}", "step": {10**30}, "max_steps": -1, "percentage_done": {10**300}}}',
     ]
     with engine.begin() as connection:
         for number, each in enumerate(details, start=1):
@@ -82,7 +83,7 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(
         open_database(empty, for_writing=False)
     with live(empty) as service:
         assert service.series("old-1") == {"train_loss": [], "val_loss": [], "loss": [(29, 0.5)]}
-        second, first = service.http.get(JOBS).json()["tasks"]
+        third, second, first = service.http.get(JOBS).json()["tasks"]
         assert (first["phase"], first["train_step"], first["max_steps"], first["percentage_done"]) == (
             "training",
             29,
@@ -90,6 +91,8 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(
             58,
         )
         assert (second["phase"], second["train_step"]) == (None, None)
+        assert (third["phase"], third["train_step"], third["max_steps"]) == (None, None, None)
+        assert third["percentage_done"] == 1e300
 
 
 def test_a_newer_database_is_refused_and_left_alone(empty: str) -> None:

@@ -39,8 +39,12 @@ def _progress(snapshot: dict[str, object]) -> dict[str, object]:
         "phase": phase if isinstance(phase, str) and phase.isprintable() and len(phase) <= _PHASE_LENGTH else None,
         "train_step": _count(snapshot.get("step")),
         "max_steps": _count(snapshot.get("max_steps")),
-        "percentage_done": percentage if type(percentage) in {int, float} else None,
+        "percentage_done": _number(percentage),
     }
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if type(value) in {int, float} else None
 
 
 def _count(value: object) -> int | None:
