@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from impl.numerics.vllm import plugin
 from impl.numerics.vllm.installed import NEMOTRON_H, installed_vllm, read_vllm
 from impl.numerics.vllm.source_patch import is_patched, patch_file, restore_file
 from impl.numerics.vllm.switch import HeadStrategy, HeadSwitchError, choose_strategy
@@ -99,5 +100,5 @@ def test_the_installed_one_refuses_the_patch_and_stays_as_it_is() -> None:
     file = source.folder / NEMOTRON_H
     before = file.read_bytes()
     with pytest.raises(HeadSwitchError, match=f"source_patch cannot work on vLLM {source.version} .*set .* to native"):
-        choose_strategy(HeadStrategy.SOURCE_PATCH, source)
+        plugin.install(HeadStrategy.SOURCE_PATCH)
     assert file.read_bytes() == before

@@ -91,6 +91,16 @@ def test_an_unwritable_folder_leaves_the_file(file: Path, monkeypatch: pytest.Mo
     with pytest.raises(PermissionError):
         patch_file(file, VERSION)
     assert file.read_text() == TEXT
+    assert [path.name for path in file.parent.iterdir() if "lock" not in path.name] == [file.name]
+
+
+def test_other_line_ends_come_back_too(file: Path) -> None:
+    before = TEXT.replace("\n", "\r\n").encode()
+    file.write_bytes(before)
+    assert patch_file(file, VERSION)
+    assert is_patched(file.read_text())
+    assert restore_file(file)
+    assert file.read_bytes() == before
 
 
 def _patch(path: str, answers: multiprocessing.Queue[bool]) -> None:

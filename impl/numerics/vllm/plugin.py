@@ -52,24 +52,26 @@ def install(strategy: HeadStrategy) -> None:
     """Install a strategy in this process, instead of the one that is there.
 
     Raises:
+        HeadSwitchError: it cannot work on this vLLM, as the source patch where there is a native head.
         SourcePatchError: it is the source patch, and the source cannot be patched.
     """
     from impl.numerics.vllm.head_hook import hook_head  # noqa: PLC0415 - nothing is loaded while it is off
+    from impl.numerics.vllm.installed import NEMOTRON_H, installed_vllm  # noqa: PLC0415 - as above
     from impl.numerics.vllm.invalidation import watch_weights  # noqa: PLC0415 - as above
     from impl.numerics.vllm.native_head import add_native_head  # noqa: PLC0415 - as above
     from impl.numerics.vllm.replaced_methods import ReplacedMethods  # noqa: PLC0415 - as above
 
     if _state["strategy"] is strategy:
         return
+    source = installed_vllm()
+    choose_strategy(strategy, source)
     uninstall()
     replaced = ReplacedMethods()
     if strategy is HeadStrategy.NATIVE:
         add_native_head(replaced)
     elif strategy is HeadStrategy.SOURCE_PATCH:
-        from impl.numerics.vllm.installed import NEMOTRON_H, installed_vllm  # noqa: PLC0415 - as above
         from impl.numerics.vllm.source_patch import patch_file  # noqa: PLC0415 - as above
 
-        source = installed_vllm()
         patch_file(source.folder / NEMOTRON_H, source.version)
     else:
         hook_head(replaced, strategy)

@@ -91,19 +91,26 @@ def restore_file(file: Path) -> bool:
 def _rewrite(file: Path, change: Callable[[str], str]) -> bool:
     """Change a file under its lock, in one step that a reader sees before or after, never between."""
     with FileLock(file.with_name(f".{file.name}.rl-contracts.lock"), timeout=LOCK_TIMEOUT_S):
-        before = file.read_text(encoding="utf-8")
+        # Line ends as they are: what is taken back must be the file to the byte.
+        with file.open(encoding="utf-8", newline="") as old:
+            before = old.read()
         after = change(before)
         if after == before:
             return False
         compile(after, str(file), "exec")
         with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
+            "w", encoding="utf-8", newline="", dir=file.parent, prefix=f".{file.name}.", delete=False
         ) as new:
-            new.write(after)
-            new.flush()
-            os.fsync(new.fileno())
-        Path(new.name).chmod(file.stat().st_mode)
-        Path(new.name).replace(file)
+            place = Path(new.name)
+            try:
+                new.write(after)
+                new.flush()
+                os.fsync(new.fileno())
+                place.chmod(file.stat().st_mode)
+                place.replace(file)
+            except BaseException:
+                place.unlink(missing_ok=True)
+                raise
     return True
 
 
