@@ -62,6 +62,8 @@ class CallbackLogger(BackendLogger):
 
     def __init__(self, folder: Path) -> None:
         self.callback = TensorBoardCallback(SummaryWriter(str(folder)))
+        # The beginning of a training sets it; without it, what is logged after the end goes to ./runs.
+        self.callback.logging_dir = str(folder)
 
     def log_metrics(
         self,
