@@ -29,8 +29,11 @@ Memory = dict[str, tuple[bool, Any]]
 _once = itertools.count()
 
 
-class HistoryError(RuntimeError):
-    """An engine does not do what one with the same history did, or is asked after it was closed."""
+class HistoryError(BaseException):
+    """An engine does not do what one with the same history did, or is asked after it was closed.
+
+    No `Exception`: to a check that would be an engine that refuses, which some of them ask for.
+    """
 
 
 def digest(*values: object) -> str:
