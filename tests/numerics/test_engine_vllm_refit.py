@@ -17,7 +17,7 @@ from impl.numerics.vllm import head_hook, invalidation, plugin, worker_refit
 from impl.numerics.vllm.body import LlamaBody, NemotronHBody
 from impl.numerics.vllm.checkpoint import write_folder
 from impl.numerics.vllm.in_process import run_in_process
-from impl.numerics.vllm.switch import HeadStrategy
+from impl.numerics.vllm.switch import SWITCH, HeadStrategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,6 +197,48 @@ def test_off_puts_back_vllms_own_methods(llama: Checkpoints) -> None:
         assert methods() != before
     llama.start(strategy=None).close()
     assert methods() == before
+
+
+def test_off_computes_what_vllm_alone_computes(llama: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process that had the head on before, and against an engine that has nothing of this project in it."""
+    from vllm import LLM, SamplingParams  # noqa: PLC0415 - as above
+
+    from impl.numerics.vllm.engine import small_engine  # noqa: PLC0415 - as above
+    from impl.numerics.vllm.in_process import release  # noqa: PLC0415 - as above
+
+    sampling = SamplingParams(max_tokens=3, seed=0, logprobs=3, prompt_logprobs=3, detokenize=False)
+
+    def said(llm: Any) -> tuple[Any, Any, Any]:
+        (answer,) = llm.generate([{"prompt_token_ids": PROMPT}], sampling, use_tqdm=False)
+        return answer.outputs[0].token_ids, answer.outputs[0].logprobs, answer.prompt_logprobs
+
+    found = []
+    for strategy in (CACHED, None):
+        engine = llama.start(strategy=strategy)
+        found.append(said(engine.llm))
+        engine.close()
+    on, off = found
+    monkeypatch.delenv(SWITCH, raising=False)
+    options = small_engine(llama.body)
+    del options["worker_extension_cls"]
+    alone = LLM(model=str(llama.folders[0]), **options)
+    untouched = said(alone)
+    release(alone)
+    assert off == untouched
+    assert on != untouched
+
+
+def test_without_its_reset_the_prefix_cache_answers_for_the_old_weights(
+    engine: VllmEngine, llama: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.generate([PROMPT], max_tokens=3, seed=0)
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.llm, "reset_prefix_cache", lambda: True)
+        engine.refit(llama.updates[1], transport="direct")
+        mixed = engine.generate([PROMPT], max_tokens=3, seed=0)
+    engine.refit(llama.updates[1], transport="direct")
+    assert engine.generate([PROMPT], max_tokens=3, seed=0) != mixed
+    assert same(answers(engine), llama.fresh(1))
 
 
 def test_the_native_head_reaches_a_drafter_too(llama: Checkpoints) -> None:
