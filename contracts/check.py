@@ -11,6 +11,7 @@ from contracts import case as cases_json
 from contracts.failure import CheckCrashed, ContractFailure, NotDeclared
 from contracts.limit import TimeLimitExceeded, time_limit
 from contracts.profiles import current_profile, profile_settings, registered_name
+from contracts.sighting import sighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,6 +107,7 @@ class Check(Generic[A]):
             ValueError: If the adapter declares an unknown capability, or the profile or ``case`` is not valid.
         """
         __tracebackhide__ = True
+        sighted(self.id, adapter)
         if missing := self.missing(adapter):
             raise NotDeclared(self.id, missing)
         # Compared by `type`: a member of a string enumeration is a case, not the JSON of one.

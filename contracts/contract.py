@@ -252,14 +252,16 @@ class Contract(Generic[A]):
         from contracts.parametrization import over_mutants  # noqa: PLC0415 - pytest is needed only here
 
         in_force = {check.id for check in self.at(version)}
-        return over_mutants(tuple(mutant for mutant in self.mutants if mutant.killed_by in in_force))
+        return over_mutants(self, version, tuple(mutant for mutant in self.mutants if mutant.killed_by in in_force))
 
     def parametrize_controls(self, version: str | None = None) -> pytest.MarkDecorator:
         """Parametrize a test ``(adapter, control)`` over the controls of the checks in force at ``version``."""
         from contracts.parametrization import over_controls  # noqa: PLC0415 - pytest is needed only here
 
         in_force = {check.id for check in self.at(version)}
-        return over_controls(tuple(control for control in self.controls if control.killed_by in in_force))
+        return over_controls(
+            self, version, tuple(control for control in self.controls if control.killed_by in in_force)
+        )
 
 
 def _parsed(version: str) -> tuple[int, int]:

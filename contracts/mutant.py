@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from contracts.failure import CheckCrashed, ContractFailure, NotDeclared
+from contracts.sighting import sighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,6 +96,11 @@ class Mutant(Generic[A]):
 
     def prove(self, adapter: A) -> MutantResult:
         """Try the mutant on ``adapter``: the check must pass on the witness without it, and fail with it."""
+        result = self._tried(adapter)
+        sighted(self.id, adapter, result)
+        return result
+
+    def _tried(self, adapter: A) -> MutantResult:
         if result := _baseline(self.check, adapter, self.witness):
             return result
         try:
@@ -124,10 +130,12 @@ class Mutant(Generic[A]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Control(Mutant[A]):
-    """A change that the check must tolerate, such as a budget used by half: the check is no stricter than its claim."""
+    """A change that the check must tolerate, such as a budget used by half: the check is no stricter than its claim.
 
-    def prove(self, adapter: A) -> MutantResult:
-        """Try the control on ``adapter``: the check must pass on the witness with it and without it."""
+    `prove` holds it where the check passes on the witness with it and without it.
+    """
+
+    def _tried(self, adapter: A) -> MutantResult:
         if result := _baseline(self.check, adapter, self.witness):
             return result
         try:

@@ -43,14 +43,21 @@ def over_checks(
     return pytest.mark.parametrize("check", parameters)
 
 
-def over_mutants(mutants: Sequence[Mutant[Any]]) -> pytest.MarkDecorator:
+def over_mutants(contract: Contract[Any], version: str | None, mutants: Sequence[Mutant[Any]]) -> pytest.MarkDecorator:
     """One parameter ``mutant`` per mutant."""
-    return pytest.mark.parametrize("mutant", [pytest.param(mutant, id=mutant.id) for mutant in mutants])
+    return pytest.mark.parametrize("mutant", [_seeded(contract, version, mutant) for mutant in mutants])
 
 
-def over_controls(controls: Sequence[Control[Any]]) -> pytest.MarkDecorator:
+def over_controls(
+    contract: Contract[Any], version: str | None, controls: Sequence[Control[Any]]
+) -> pytest.MarkDecorator:
     """One parameter ``control`` per control."""
-    return pytest.mark.parametrize("control", [pytest.param(control, id=control.id) for control in controls])
+    return pytest.mark.parametrize("control", [_seeded(contract, version, control) for control in controls])
+
+
+def _seeded(contract: Contract[Any], version: str | None, mutant: Mutant[Any]) -> Any:
+    mark = pytest.mark.contract_mutant(contract, mutant=mutant, version=version or contract.version)
+    return pytest.param(mutant, id=mutant.id, marks=mark)
 
 
 def _parameter(check: Check[Any], known: KnownFailure | None, mark: pytest.MarkDecorator) -> Any:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _MARKERS = (
     "contract(contract, name, check, level, version, known): one check of a contract; set by Contract.parametrize",
+    "contract_mutant(contract, mutant, version): set by Contract.parametrize_mutants and ..._controls",
     "gpu: needs a CUDA device; selected by -m gpu, and then a missing device is a failure",
     "engine: starts a real vLLM or Megatron-Core process",
     "slow: takes more than ten seconds",
@@ -87,7 +88,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
         return (yield)
     except Exception as error:
         if _told_apart(error):
-            pytest.skip(str(error))
+            raise pytest.skip.Exception(str(error)) from error
         if _is_advice(pyfuncitem, error):
             raise pytest.xfail.Exception("SHOULD, not MUST") from error
         raise

@@ -73,6 +73,8 @@ def finish(whole: Report, *, html: Path | None) -> NoReturn:
 def _asides(whole: Report) -> Iterator[str]:
     if whole.outcomes[Outcome.ERROR]:
         yield f"{whole.outcomes[Outcome.ERROR]} errors: the adapter or the harness broke, so these checks say nothing"
+    if whole.not_run:
+        yield f"{len(whole.not_run)} checks were asked for and did not run, so the run is incomplete"
     should = sum(result.outcome is Outcome.FAILED and result.level == "SHOULD" for result in whole.results)
     if should:
         yield f"{should} of the failed checks are SHOULD and do not fail the run"

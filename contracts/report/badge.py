@@ -24,8 +24,8 @@ _COLOURS = {
 def as_badge(report: Report) -> str:
     """JSON such as ``{"label": "contracts", "message": "MUST 41/41", ...}``.
 
-    Only a MUST counts: how many hold of those that ran, how many of the others are known failures, and how many mutants
-    were killed of those tried.
+    Only a MUST counts: how many hold of those that ran, or should have, how many of the others are known failures, and
+    how many mutants were killed of those tried.
     """
     parts = []
     if report.holds("run"):

@@ -25,9 +25,10 @@ _SIGNS = {
     "inconclusive": "?",
     "known": "K",
     "skipped": "\N{EN DASH}",
+    "not run": "?",
 }
 #: Columns of the summary beside MUST, each shown where it says something.
-_COLUMNS = ("SHOULD", "known", "skipped", "errors", "killed")
+_COLUMNS = ("SHOULD", "known", "skipped", "errors", "not run", "killed")
 
 
 def as_html(report: Report) -> str:
@@ -43,6 +44,7 @@ def as_html(report: Report) -> str:
         lstrip_blocks=True,
     )
     environment.filters["letter"] = letter
+    environment.filters["field"] = _field
     told = [result for result in report.results if result.failure]
     lines = standings(report)
     return environment.get_template("report.html.jinja").render(
@@ -50,12 +52,16 @@ def as_html(report: Report) -> str:
         holds=not report.exit_code,
         verdict=report.exit_code.name.lower(),
         standings=[(name, [*own]) for name, own in groupby(lines, key=lambda line: line.contract)],
-        columns=[column for column in _COLUMNS if any(getattr(line, column.lower()) for line in lines)],
+        columns=[column for column in _COLUMNS if any(getattr(line, _field(column)) for line in lines)],
         contracts=_sections(report),
         levels=sorted({check.level for check in report.checks}),
         signs=_SIGNS,
         anchors={result.key: f"told-{number}" for number, result in enumerate(told)},
     )
+
+
+def _field(column: str) -> str:
+    return column.lower().replace(" ", "_")
 
 
 def _sections(report: Report) -> list[dict[str, object]]:

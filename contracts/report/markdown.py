@@ -17,6 +17,7 @@ _MARKS = {
     "passed": "pass",
     "failed": "**FAIL**",
     "error": "**ERROR**",
+    "not run": "**NOT RUN**",
     "survived": "**SURVIVED**",
     "refused": "**REFUSED**",
     "inconclusive": "**INCONCLUSIVE**",
@@ -28,15 +29,15 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 def as_markdown(report: Report) -> str:
     """Totals, where each adapter stands, every failure in full, and one table per contract, folded."""
     lines = [f"## {report.totals}", ""]
-    columns = ["contract", "adapter", "MUST", "SHOULD", "known", "skipped", "errors", "killed"]
+    columns = ["contract", "adapter", "MUST", "SHOULD", "known", "skipped", "errors", "not run", "killed"]
     lines += [_row(columns), _row(["---"] * len(columns))]
     for standing in standings(report):
-        counts = (standing.known, standing.skipped, standing.errors)
+        counts = (standing.known, standing.skipped, standing.errors, standing.not_run)
         words = [standing.contract, standing.subject, standing.must, standing.should]
         lines.append(_row([*map(_literal, words), *(str(count or "") for count in counts), standing.killed]))
     lines.append("")
     for result in report.results:
-        if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
+        if result.outcome in {Outcome.FAILED, Outcome.ERROR, Outcome.NOT_RUN}:
             lines += [f"### {result.check} on {_literal(result.subject)}", "", *_block(result.failure), ""]
     for mutant in report.mutants:
         if mutant.proof not in {"killed", "held", "skipped"}:

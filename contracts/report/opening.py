@@ -22,7 +22,7 @@ def header(command: str, targets: Sequence[Target], counts: Mapping[tuple[str, s
     """The header of a report.
 
     Args:
-        command: ``run`` or ``mutants``.
+        command: ``run``, ``mutants``, or ``run and mutants``.
         targets: Every target of the run.
         counts: Number of results to come, by contract and adapter name.
         profile: Short or registered name.

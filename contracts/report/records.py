@@ -15,7 +15,9 @@ SCHEMA_VERSION = 1
 class Outcome(StrEnum):
     """How one check ended on one adapter.
 
-    ``error`` is neither a pass nor a failure: the adapter or the harness broke, or did not come back in time.
+    ``skipped`` is a check that needs what the adapter does not declare. ``error`` is neither a pass nor a failure: the
+    adapter or the harness broke, or did not come back in time. ``not run`` is a check that was asked for and that the
+    test behind it left out, such as one that a mark skips.
     """
 
     PASSED = "passed"
@@ -23,6 +25,7 @@ class Outcome(StrEnum):
     KNOWN = "known"
     SKIPPED = "skipped"
     ERROR = "error"
+    NOT_RUN = "not run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,7 @@ class Subject:
         version: Version of what stands behind it.
         capabilities: What it declares.
         declared: Number of checks in force.
-        selected: How many of them were asked for.
+        selected: How many of them, and of the mutants and controls, were asked for.
     """
 
     contract: str
@@ -53,7 +56,7 @@ class Header:
     """What was run, with what.
 
     Attributes:
-        command: ``run`` or ``mutants``.
+        command: ``run``, ``mutants``, or ``run and mutants``.
         package: Version of rl-contracts.
         started: ISO 8601, UTC.
         profile: Registered name of the Hypothesis profile.
@@ -89,7 +92,8 @@ class Result:
 
     Attributes:
         message: One line: the failure's headline, or why the check was skipped or is known to fail.
-        failure: The whole text of the failure, known or not, or of the error; empty where there is none.
+        failure: The whole text of the failure, known or not, or of the error, or why it did not run; empty where there
+            is none.
         case: The case of the failure as ``--case`` takes it, ``None`` where there is none.
     """
 

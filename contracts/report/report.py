@@ -115,6 +115,11 @@ class Report:
         ]
 
     @property
+    def not_run(self) -> list[Result]:
+        """Checks that were asked for and did not run, so that nothing is known of them."""
+        return [result for result in self.results if result.outcome is Outcome.NOT_RUN]
+
+    @property
     def exit_code(self) -> ExitCode:
         """The verdict, as the command line gives it."""
         outcomes = {result.outcome for result in self.failures}
@@ -123,7 +128,7 @@ class Report:
             return ExitCode.ERROR
         if outcomes or proofs & {Proof.SURVIVED, Proof.REFUSED}:
             return ExitCode.FAILED
-        ran = len(self.mutants) + len(self.results)
+        ran = len(self.mutants) + len(self.results) - len(self.not_run)
         if self.footer is None or ran != self.expected or Proof.INCONCLUSIVE in proofs:
             return ExitCode.INCOMPLETE
         return ExitCode.HOLDS
@@ -149,5 +154,6 @@ class Report:
             if mutant.proof in {Proof.SURVIVED, Proof.REFUSED, Proof.INCONCLUSIVE}
         ]
         texts = unproved + [result.failure or result.message for result in self.failures]
+        texts += [f"{result.check} did not run: {result.message}" for result in self.not_run]
         texts = texts or [f"the run is incomplete: {len(self.results)} of {self.expected} checks"]
         raise ExceptionGroup(self.totals, self.raised or [FailedRunError(text) for text in texts])

@@ -24,11 +24,12 @@ class Standing:
         contract: Name and version of the contract.
         subject: Name of the adapter.
         version: Version of what stands behind it, empty where it states none.
-        must: Such as ``41/41``: how many MUST hold of those that ran; empty where none ran.
+        must: Such as ``41/41``: how many MUST hold of those that ran, or should have; empty where there is none.
         should: The same of SHOULD.
         known: Number of known failures, which are among those that do not hold.
         skipped: Number of checks that need what the adapter does not declare.
         errors: Number of checks on which the adapter or the harness broke.
+        not_run: Number of checks that were asked for and did not run.
         killed: Such as ``67/67``: mutants killed of those tried; empty where none was.
         holds: Whether nothing here fails a run.
     """
@@ -41,6 +42,7 @@ class Standing:
     known: int
     skipped: int
     errors: int
+    not_run: int
     killed: str
     holds: bool
 
@@ -73,8 +75,10 @@ def _standing(report: Report, contract: str, contract_version: str, name: str, v
         known=outcomes[Outcome.KNOWN],
         skipped=outcomes[Outcome.SKIPPED],
         errors=outcomes[Outcome.ERROR],
+        not_run=outcomes[Outcome.NOT_RUN],
         killed=f"{proofs['killed']}/{tried}" if tried else "",
-        holds=not fails and not (proofs["survived"] or proofs["refused"] or proofs["inconclusive"]),
+        holds=not fails
+        and not (outcomes[Outcome.NOT_RUN] or proofs["survived"] or proofs["refused"] or proofs["inconclusive"]),
     )
 
 

@@ -24,6 +24,7 @@ _STYLES = {
     "survived": "bold red",
     "refused": "bold red",
     "error": "bold magenta",
+    "not run": "bold magenta",
     "inconclusive": "bold magenta",
     "known": "yellow",
     "skipped": "dim",
@@ -43,6 +44,9 @@ def show(report: Report, console: Console) -> None:
     for result in report.results:
         if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
             console.print(Text(f"\n{result.subject}: {result.failure}", style=_STYLES[result.outcome]), soft_wrap=True)
+        elif result.outcome is Outcome.NOT_RUN:
+            line = f"\nnot run: {result.check} on {result.subject}: {result.message}"
+            console.print(Text(line, style=_STYLES[result.outcome]), soft_wrap=True)
     for mutant in report.mutants:
         if mutant.proof in {"survived", "refused", "inconclusive"}:
             line = f"\n{mutant.subject}: {mutant.mutant} {mutant.proof}: {mutant.reason}"

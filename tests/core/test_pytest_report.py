@@ -89,9 +89,16 @@ def test_a_session_that_is_stopped_leaves_a_truncated_report(pytester: pytest.Py
         read(pytester.path / "report.jsonl")
 
 
-def test_an_adapter_that_cannot_be_built_leaves_a_truncated_report(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(FILE.format(adapters=("Right", "unbuildable"), arguments="", until=None))
-    pytester.runpytest_inprocess("--contracts-report", "report.jsonl").assert_outcomes(passed=5, errors=5)
+def test_a_file_that_cannot_be_read_leaves_a_truncated_report(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_broken="import nothing_of_that_name")
+    pytester.runpytest_inprocess("--contracts-report", "report.jsonl").assert_outcomes(errors=1)
+    with pytest.raises(TruncatedReportError):
+        read(pytester.path / "report.jsonl")
+
+
+def test_a_session_that_collects_nothing_at_all_leaves_a_truncated_report(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(FILE.format(adapters=("Right",), arguments="", until=None))
+    pytester.runpytest_inprocess("--contracts-report", "report.jsonl", "--contracts-only", "TY-999")
     with pytest.raises(TruncatedReportError):
         read(pytester.path / "report.jsonl")
 

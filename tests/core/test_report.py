@@ -201,7 +201,7 @@ def test_the_stream_begins_with_the_header_and_ends_with_the_footer() -> None:
     assert kinds == ["header", *["check"] * 5, *["result"] * 5, "footer"]
     assert isinstance(events[0], Header)
     assert isinstance(events[-1], Footer)
-    assert events[-1].counts == {"passed": 0, "failed": 5, "known": 0, "skipped": 0, "error": 0}
+    assert events[-1].counts == {"passed": 0, "failed": 5, "known": 0, "skipped": 0, "error": 0, "not run": 0}
 
 
 def test_a_check_of_several_adapters_is_listed_once() -> None:

@@ -130,7 +130,7 @@ def test_markdown_has_the_totals_a_table_and_every_failure(zoo_report: Report) -
     assert lines[0] == f"## {zoo_report.totals}"
     assert "| id | level | claim | right | wrong | crashes | lacks |" in lines
     assert "| TY-102 | MUST | The echo greets. | pass | **FAIL** | **ERROR** | pass |" in lines
-    assert "| toy.echo 1.2 | wrong | 0/4 | 0/1 |  |  |  |  |" in lines
+    assert "| toy.echo 1.2 | wrong | 0/4 | 0/1 |  |  |  |  |  |" in lines
     assert "### TY-102 on wrong" in lines
     assert "    TY-102 the greeting is wrong" in lines
     assert lines.count("<details>") == lines.count("</details>") == 1
