@@ -57,8 +57,8 @@ def vllm_megatron_nemotron_h() -> ReferencePair:
 
 
 def vllm_megatron_llama_tp2() -> ReferencePair:
-    """The small Llama on two tensor-parallel ranks on each side."""
-    rollout = VllmAdapter(HeadStrategy.CACHED, vllm_body.LlamaBody(), tensor_parallel_size=2)
+    """The small Llama on two tensor-parallel ranks on each side, vLLM's with the head that is upcast at each call."""
+    rollout = VllmAdapter(HeadStrategy.PER_CALL, vllm_body.LlamaBody(), tensor_parallel_size=2)
     trainer = MegatronAdapter(2, body=megatron_llama.LlamaBody(vllm_body.SMALL_LLAMA))
     return ReferencePair(trainer, EnginePool(rollout))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,22 @@ def main(place: Path) -> dict[str, Any]:
         found["errors"][transport] = [prefill.dtype, float(error), float(prefill.logits.max())]
     found["bytes"] = engine.head_bytes()
     engine.close()
+    engine = VllmEngine(body, folder, HeadStrategy.NATIVE, load_format="dummy")
+    found["native"] = require_fp32_head(engine.llm, HeadStrategy.NATIVE)
+    found["processes"] += engine.llm.collective_rpc("rlc_process")
+    engine.close()
+    found["without_plugin"] = refusal(body, folder)
     return found
+
+
+def refusal(body: LlamaBody, folder: Path) -> str:
+    """What starting says where the engine's processes do not load the plugin, though this one has it."""
+    os.environ["VLLM_PLUGINS"] = "another"
+    try:
+        VllmEngine(body, folder, HeadStrategy.PER_CALL, load_format="dummy").close()
+    except Exception as error:  # noqa: BLE001 - vLLM's own class for what a worker raised
+        return str(error)
+    return ""
 
 
 if __name__ == "__main__":

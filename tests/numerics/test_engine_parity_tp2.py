@@ -1,4 +1,7 @@
-"""Both engines on two tensor-parallel ranks: the head is split over processes that a parent's patch never reaches."""
+"""Both engines on two tensor-parallel ranks: the head is split over processes that a parent's patch never reaches.
+
+The strategy is the one that ``test_engine_vllm_processes.py`` does not prove in such processes.
+"""
 
 from __future__ import annotations
 

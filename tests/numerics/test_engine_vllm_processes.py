@@ -31,14 +31,17 @@ def test_workers_in_their_own_processes_compute_in_fp32_and_follow_every_transpo
     with subprocess.Popen(  # noqa: S603 - our own file
         command, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        out, err = process.communicate(timeout=400)
+        out, err = process.communicate(timeout=540)
     assert process.returncode == 0, err[-3000:]
     found = json.loads(out.splitlines()[-1])
-    assert len({process.pid, *found["processes"]}) == 3
+    assert len({process.pid, *found["processes"]}) == 4, "two ranks, and the native head's engine"
     assert all(
         proof == {"dtype": "float32", "on_bf16_grid": pytest.approx(0, abs=0.01)} for proof in found["proofs"] if proof
     )
     assert any(found["proofs"])
+    assert found["native"] == [{"dtype": "float32", "on_bf16_grid": pytest.approx(0, abs=0.01)}]
+    assert "the fp32 lm_head (per_call) is not installed in vLLM's worker process" in found["without_plugin"]
+    assert "VLLM_PLUGINS='another'" in found["without_plugin"]
     for transport, (dtype, error, largest) in found["errors"].items():
         assert dtype == "float32", transport
         assert largest > 16, "a bf16 step of these logits is an eighth"
