@@ -6,12 +6,11 @@ import logging
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from impl.metrics_wire.appending import APPEND_BYTES, encoded_points, pieces_of, size_of, smaller_limit
 from impl.metrics_wire.client import JobsClient, RequestRefusedError, encoded
 from impl.metrics_wire.series import LOSS_SERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from impl.metrics_wire.state import RunState
 
 _LOG = logging.getLogger(__name__)
@@ -22,15 +21,9 @@ _LOG = logging.getLogger(__name__)
 ROUTINE_BUDGET = 8
 URGENT_BUDGET = 10
 
-#: Bytes of points that go into one append, until the service says that it is too much.
-APPEND_BYTES = 4 << 20
-
-_TOO_LARGE = 413
 _NO_SUCH_ROUTE = frozenset({404, 405, 501})
 
 _NOTHING_YET = encoded({name: [] for name in LOSS_SERIES})
-
-_Points = dict[str, dict[int, str]]
 
 
 class _Way(Enum):
@@ -119,16 +112,16 @@ class Delivery:
         self._append_is_proved = True
 
     def _append_unsent(self, patience_s: float) -> None:
-        waiting = list(_batches(self._state.series.take_unsent(), self._append_bytes))
+        waiting = list(pieces_of(self._state.series.take_unsent(), self._append_bytes))
         try:
             while waiting:
                 try:
-                    self._client.append(_encoded_points(waiting[0]), patience_s=patience_s)
+                    self._client.append(encoded_points(waiting[0]), patience_s=patience_s)
                 except RequestRefusedError as refused:
-                    texts = [text for points in waiting[0].values() for text in points.values()]
-                    if refused.status_code == _TOO_LARGE and len(texts) > 1:
-                        self._append_bytes = sum(map(len, texts)) // 2
-                        waiting[:1] = _batches(waiting[0], self._append_bytes)
+                    smaller = smaller_limit(waiting[0], refused)
+                    if smaller is not None:
+                        self._append_bytes = smaller
+                        waiting[:1] = pieces_of(waiting[0], smaller)
                     else:
                         # For good: an append that is refused once more would keep back every update behind it.
                         is_news = self._way is _Way.APPEND and refused.status_code not in _NO_SUCH_ROUTE
@@ -138,7 +131,7 @@ class Delivery:
                             refused,
                         )
                         self._way, self._must_restore = _Way.WHOLE, is_news
-                        self._whole_bytes += sum(map(len, texts))
+                        self._whole_bytes += size_of(waiting[0])
                         return
                 else:
                     self._way = _Way.APPEND
@@ -166,24 +159,3 @@ class Delivery:
         if series is not None:
             details = f'{details[:-1]},"metrics":{series}}}'
         return f'{{"status":"active","status_details":{details}}}'
-
-
-def _encoded_points(points: _Points) -> str:
-    """The points as a JSON object. The losses are always named, so that their series exist though they are empty."""
-    texts = {name: list(points.get(name, {}).values()) for name in dict.fromkeys((*LOSS_SERIES, *points))}
-    return "{" + ",".join(f"{encoded(name)}:[{','.join(each)}]" for name, each in texts.items()) + "}"
-
-
-def _batches(points: _Points, limit: int) -> Iterator[_Points]:
-    """The points in batches of about ``limit`` bytes, at least one point each."""
-    batch: _Points = {}
-    size = 0
-    for name, texts in points.items():
-        for step, text in texts.items():
-            if batch and size + len(text) > limit:
-                yield batch
-                batch, size = {}, 0
-            batch.setdefault(name, {})[step] = text
-            size += len(text)
-    if batch:
-        yield batch

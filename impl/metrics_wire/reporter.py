@@ -6,7 +6,8 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
-from impl.metrics_wire.client import JobsClient, ServiceError, encoded
+from impl.metrics_wire.client import JobsClient, RequestRefusedError, ServiceError, encoded
+from impl.metrics_wire.oversize import is_too_large, write_without_series
 from impl.metrics_wire.series import LOSS_SERIES, Point
 from impl.metrics_wire.task import TaskAddress
 
@@ -31,7 +32,8 @@ class JobsServiceProgressReporter:
 
     An update that does not carry ``metrics`` reads what is stored and sends it along, so that the curves survive a
     service that replaces ``status_details``. Nothing else is carried over: the rest is a snapshot of its moment. After
-    a failed read nothing is written, for it might overwrite what could not be read.
+    a failed read nothing is written, for it might overwrite what could not be read. Where the service finds the update
+    too large with them, it goes without them, as `write_without_series` says.
 
     Args:
         task_url: URL of the task, ``.../workspaces/{ws}/jobs/{job}/steps/{step}/tasks/{task}``.
@@ -134,12 +136,27 @@ class JobsServiceProgressReporter:
         update = _observed({"error_details": error_details, "error_stack": error_stack})
         try:
             if "metrics" not in details:
-                details["metrics"] = _on_the_wire(self.fetch_current_metrics())
+                return self._write_with_stored_series({"status": status, "status_details": details, **update})
             body = encoded({"status": status, "status_details": details, **update})
             self.client.write(body, patience_s=self._patience_s)
         except (ServiceError, ValueError, TypeError) as error:
             _LOG.error("status %r of the task was not delivered: %s", status, error)
             return False
+        return True
+
+    def _write_with_stored_series(self, update: dict[str, Any]) -> bool:
+        stored = self.fetch_current_metrics()
+        details = {**update["status_details"], "metrics": _on_the_wire(stored)}
+        body = encoded({**update, "status_details": details})
+        try:
+            self.client.write(body, patience_s=self._patience_s)
+        except RequestRefusedError as refused:
+            if not is_too_large(refused):
+                raise
+            _LOG.warning("status %r is too large with the stored series: %s", update["status"], refused)
+            if not any(stored.values()):
+                update["status_details"] = details
+            return write_without_series(self.client, update, stored, patience_s=self._patience_s)
         return True
 
     def fetch_current_metrics(self) -> _Metrics:
