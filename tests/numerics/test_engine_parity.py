@@ -75,7 +75,10 @@ def test_the_table_on_real_engines(pair: ReferencePair) -> None:
 def test_a_pooled_engine_answers_as_a_fresh_one(pair: ReferencePair) -> None:
     """Bit for bit, samples and scores: what the checks above were asked of is what a new engine is."""
     case = ParityCase(seed=5, sequences=4)
+    play(pair, ParityCase(seed=6, sequences=1))
+    started = pair.rollout.started
     kept = play(pair, case)
+    assert pair.rollout.started == started, "an engine of another checkpoint was used again"
     pair.rollout.close()
     fresh = play(pair, case)
     assert kept.sequences == fresh.sequences
