@@ -104,7 +104,7 @@ def export(
                 writer.writerow(_COLUMNS)
                 writer.writerows(_lines(tasks))
     except OSError as error:
-        _fail(f"cannot write {output}: {error.strerror}", _UNUSABLE)
+        _fail(f"cannot write {output or 'the standard output'}: {error.strerror}", _UNUSABLE)
 
 
 def _is_loopback(host: str) -> bool:
