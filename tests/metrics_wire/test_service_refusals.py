@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from live_service import JOBS, JSON, live, point
+from sqlalchemy import text
 
+from impl.metrics_wire.service.database import open_database
 from impl.metrics_wire.service.json_values import MAX_DEPTH, MAX_STEP
 from impl.metrics_wire.service.schemas import MAX_NAME
 from impl.metrics_wire.service.strict_json import MAX_MEMBERS, NotJsonError, parse
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     import httpx
     from live_service import LiveService
+    from postgresql import PostgreSQL
 
 LIMIT = 200_000
 
@@ -256,6 +259,18 @@ def test_a_database_that_fails_is_not_the_clients_fault(tmp_path: Path) -> None:
             assert (answer.status_code, answer.json().keys()) == (503, {"message"})
         rename(file, "hidden", "tasks")
         assert service.put({})["revision"] == 2
+
+
+def test_a_database_that_only_reads_is_not_the_clients_fault(postgresql: PostgreSQL) -> None:
+    database = postgresql.create_database()
+    engine = open_database(database)
+    with engine.begin() as connection:
+        connection.execute(text(f"ALTER DATABASE {engine.url.database} SET default_transaction_read_only = on"))
+    engine.dispose()
+    with live(database) as service:
+        answer = service.send("PUT", b"{}")
+        assert (answer.status_code, answer.json().keys()) == (503, {"message"})
+        assert service.get().status_code == 404
 
 
 def rename(file: Path, old: str, new: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_PLACE = 200
+#: A connection that broke, a transaction that this server does not carry out (one that takes over reads only), and no
+#: connection in time.
+_UNAVAILABLE = (OperationalError, InterfaceError, InternalError, PoolTimeoutError)
 _CONTAINERS = frozenset({"body", "path", "query", "header"})
 
 
@@ -30,8 +33,8 @@ def add_error_handlers(app: FastAPI) -> None:
     """Let an application answer every error in the one shape."""
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(OperationalError, _unavailable)
-    app.add_exception_handler(PoolTimeoutError, _unavailable)
+    for kind in _UNAVAILABLE:
+        app.add_exception_handler(kind, _unavailable)
     app.add_exception_handler(Exception, _server_error)
 
 
