@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from contracts import CheckCrashed, ContractFailure, gym_overflow
+from contracts.gym_overflow.protocols import EndpointWrapper
+from contracts.gym_overflow.refusal import MARKER
 from contracts.gym_overflow.selection import selected
 from contracts.rooms import PREFIXES
 from impl.gym_overflow.adapter import ReferenceEndpoint, endpoint
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from contracts.check import Check
+    from contracts.http import Answer
     from contracts.mutant import Mutant
 
 CONTRACT = gym_overflow.endpoint
@@ -37,6 +41,24 @@ def test_the_reference_holds(adapter: ReferenceEndpoint, check: Check[Any]) -> N
 @CONTRACT.parametrize_mutants()
 def test_the_check_finds_its_defect(adapter: ReferenceEndpoint, mutant: Mutant[Any]) -> None:
     mutant.verify_killed(adapter)
+
+
+class OwnWords(EndpointWrapper):
+    """Refuses an overflow in words of its own, without a number."""
+
+    def request(self, method: str, path: str, **sent: Any) -> Answer:
+        answer = super().request(method, path, **sent)
+        if MARKER not in answer.body.decode(errors="replace"):
+            return answer
+        message = "It exceeds the available context size."
+        return replace(
+            answer, body=json.dumps({"error": {"message": message, "type": "invalid", "code": 400}}).encode()
+        )
+
+
+def test_a_defect_shows_itself_whatever_the_refusals_words(adapter: ReferenceEndpoint) -> None:
+    [mutant] = [mutant for mutant in CONTRACT.mutants if mutant.id == "GO-M105a"]
+    mutant.verify_killed(OwnWords(adapter))
 
 
 def test_every_check_has_a_defect() -> None:

@@ -15,7 +15,7 @@ from contracts.gym_overflow.endpoint_mutants.forging import (
     with_words,
 )
 from contracts.gym_overflow.judging import triggers
-from contracts.gym_overflow.probe import Route, send
+from contracts.gym_overflow.probe import LIMIT_FIELD, Route, body_of, send
 from contracts.gym_overflow.ruler import Ruler, window_of
 from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import FULL, ONE_OVER
@@ -133,12 +133,11 @@ class RefusesOneTooEarly(Tampering):
         return answer
 
 
-@endpoint.mutant("GO-M105a", killed_by="GO-105")
+@endpoint.mutant("GO-M105a", killed_by="GO-105", witness=FULL)
 class ConfusesFullWithZero(Tampering):
     """answers a full window like the client bug max_tokens=0"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        window = str(window_of(self))
-        if is_refusal(answer) and answer.body.count(window.encode()) > 1:
-            return error(answer.status, "max_tokens must be at least 1, got 0.")
-        return answer
+    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        # Known by the request, since neither words nor numbers of a refusal are this check's business.
+        full = {name: value for name, value in body.items() if name != LIMIT_FIELD[Route.CHAT]} == body_of(self, FULL)
+        return error(answer.status, "max_tokens must be at least 1, got 0.") if full else answer
