@@ -52,7 +52,7 @@ def test_a_service_that_does_not_start_says_why() -> None:
     adapter.close()
 
 
-def test_an_integer_beyond_the_largest_float_is_refused_as_documented(adapter: ServiceAdapter) -> None:
+def test_an_integer_beyond_the_largest_float_is_refused(adapter: ServiceAdapter) -> None:
     """Found by `benchmarks/service_fuzz.py`: it was rounded to the largest float, and taken for finite."""
     beyond = int(sys.float_info.max) + 1
     body = f'{{"status_details": {{"metrics": {{"a": [{{"step": 1, "epoch": 1, "value": {beyond}}}]}}}}}}'

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 MAX_STEP = 2**53 - 1
 #: Arrays and objects within each other, in what a client may send as it likes.
 MAX_DEPTH = 32
-# With all its digits: written short, as 1.7976931348623157e+308, it is another number to whoever reads decimals.
 _MAX_NUMBER = int(math.nextafter(math.inf, 0))
-_NUMBER_SCHEMA = {"type": "number", "minimum": -_MAX_NUMBER, "maximum": _MAX_NUMBER}
+# Without bounds: readers of a document disagree on numbers this large, as decimals, as floats, or rounded.
+_NUMBER_SCHEMA = {"type": "number", "description": "Finite as a 64-bit float."}
 
 
 def _number(value: object) -> int | float:
@@ -28,7 +28,7 @@ def _number(value: object) -> int | float:
 
 
 def _is_finite(value: Any) -> bool:
-    # As it is documented: an integer a little beyond the largest float would still be rounded to it.
+    # Compared exactly: an integer a little beyond the largest float would still be rounded to it.
     return bool(abs(value) <= _MAX_NUMBER)
 
 
