@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -127,6 +129,17 @@ def test_whoever_only_reads_makes_no_database(empty: str, tmp_path: Path) -> Non
     with pytest.raises(DatabaseError, match=r"there is no database|has no tables of this service"):
         open_database(empty, for_writing=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_whoever_only_reads_leaves_the_database_of_others_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "others.sqlite"
+    with closing(sqlite3.connect(file)) as others:
+        others.execute("CREATE TABLE theirs (a)")
+    before = file.read_bytes()
+    with pytest.raises(DatabaseError, match="has no tables of this service"):
+        open_database(str(file), for_writing=False)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.parametrize(

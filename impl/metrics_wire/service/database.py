@@ -67,7 +67,7 @@ def open_database(address: str, *, for_writing: bool = True) -> Engine:
     url = database_url(address)
     if not for_writing and url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
         raise DatabaseError(f"there is no database {url.database}")
-    engine = _sqlite(url) if url.get_backend_name() == "sqlite" else _postgresql(url)
+    engine = _sqlite(url, for_writing=for_writing) if url.get_backend_name() == "sqlite" else _postgresql(url)
     shown = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
     try:
         with engine.connect().execution_options(**{WRITES: for_writing}) as connection, connection.begin():
@@ -82,7 +82,7 @@ def open_database(address: str, *, for_writing: bool = True) -> Engine:
     return engine
 
 
-def _sqlite(url: URL) -> Engine:
+def _sqlite(url: URL, *, for_writing: bool) -> Engine:
     # A reader never waits for a writer, and there are no more readers than threads that serve.
     engine = create_engine(url, pool_size=4, max_overflow=-1)
 
@@ -91,7 +91,8 @@ def _sqlite(url: URL) -> Engine:
         connection.isolation_level = None  # transactions are begun below, also around statements that change tables
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-        mode = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        # Whoever only reads leaves a file as it is, which may be no database of ours.
+        mode = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] if for_writing else "wal"
         if mode != "wal":
             raise DatabaseError(
                 f"{url.database} cannot keep a write-ahead log, its journal is {mode!r}: use a local disk"
