@@ -22,8 +22,8 @@ is fixed, a test says so. What a published package does not contain is said at t
 A failure here is a difference to what the other side of a seam relies on. It need not be a bug of the project in which
 it was found: each documents its own interface, and none of them promised this one.
 
-Written by `python tests/docs/in_the_wild.py > docs/in-the-wild.md`; a test fails when it is out of date. Matrix and text
-of every failure: [report.html](report.html).
+Written by `python tests/docs/in_the_wild.py > docs/in-the-wild.md`; a test fails when it is out of date. Matrix and
+text of every failure: [report.html](report.html).
 """
 
 NOT_HELD = {
