@@ -187,3 +187,22 @@ def test_the_page_outlives_the_service(
     assert page.wait_for(second) == second
     assert "no answer" not in page.text()
     assert all("ERR_CONNECTION" in line or "ERR_EMPTY" in line for line in browser.console())
+
+
+def test_a_service_that_hangs_is_told_from_one_that_is_live(
+    browser: Chromium, service: ServiceAdapter, page_of: Callable[[ServiceAdapter, str], TaskPage]
+) -> None:
+    page = page_of(service, "hanging")
+    httpx.put(page.task_url, json={"status": "active"}).raise_for_status()
+    page.open()
+    assert "live" in browser.wait(page.text, lambda text: "live" in text)
+    # Half a minute in a page that nobody tests.
+    browser.run("const timeout = AbortSignal.timeout; AbortSignal.timeout = () => timeout.call(AbortSignal, 500)")
+    process = service._process  # noqa: SLF001 - a stopped process is no state that the contract asks for
+    assert process is not None
+    process.send_signal(signal.SIGSTOP)
+    try:
+        assert "no answer" in browser.wait(page.text, lambda text: "no answer" in text)
+    finally:
+        process.send_signal(signal.SIGCONT)
+    assert "live" in browser.wait(page.text, lambda text: "live" in text)

@@ -1,6 +1,8 @@
 // Keeping a page up to date: asks again and again for what changed, and says whether it still gets answers.
 
 const LONGEST_WAIT_MS = 10_000;
+/** A connection that leads nowhere any more, as behind a tunnel that fell, would be waited for without end. */
+const PATIENCE_MS = 30_000;
 /** A large answer is asked for so seldom that fetching and drawing it takes a fifth of the time at most. */
 const SHARE = 4;
 
@@ -25,7 +27,7 @@ export function follow(source, accept, show) {
     const began = performance.now();
     try {
       const known = version === null ? {} : { "If-None-Match": version };
-      const response = await fetch(url, { headers: { accept, ...known } });
+      const response = await fetch(url, { headers: { accept, ...known }, signal: AbortSignal.timeout(PATIENCE_MS) });
       if (response.status !== 304) {
         if (!response.ok) throw new Error(`the service answered ${response.status}`);
         wait = await show(response);
@@ -39,8 +41,9 @@ export function follow(source, accept, show) {
       tell(status, "lost", `no answer, what is shown may be old (${error.message})`);
     }
     isAsking = false;
-    const patience = failures === 0 ? wait : Math.min(1000 * 2 ** (failures - 1), LONGEST_WAIT_MS);
-    timer = setTimeout(() => document.hidden || ask(), Math.max(patience, SHARE * (performance.now() - began)));
+    const taken = performance.now() - began;
+    const pause = failures === 0 ? Math.max(wait, SHARE * taken) : Math.min(1000 * 2 ** (failures - 1), LONGEST_WAIT_MS);
+    timer = setTimeout(() => document.hidden || ask(), pause);
   };
 
   document.addEventListener("visibilitychange", () => document.hidden || ask());
