@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,16 +45,14 @@ def test_the_check_finds_its_defect(adapter: ReferenceEndpoint, mutant: Mutant[A
 
 
 class OwnWords(EndpointWrapper):
-    """Refuses an overflow in words of its own, without a number."""
+    """Refuses an overflow in words of its own, without a number, and with an id beside the error."""
 
     def request(self, method: str, path: str, **sent: Any) -> Answer:
         answer = super().request(method, path, **sent)
         if MARKER not in answer.body.decode(errors="replace"):
             return answer
-        message = "It exceeds the available context size."
-        return replace(
-            answer, body=json.dumps({"error": {"message": message, "type": "invalid", "code": 400}}).encode()
-        )
+        refusal = {"message": "It exceeds the available context size.", "type": "invalid", "code": 400}
+        return replace(answer, body=json.dumps({"error": refusal, "request_id": uuid.uuid4().hex}).encode())
 
 
 def test_a_defect_shows_itself_whatever_the_refusals_words(adapter: ReferenceEndpoint) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from contracts.gym_overflow import sources, strategies
 from contracts.gym_overflow.judging import shown, sites_that, text_of
 from contracts.gym_overflow.probe import Probe, Route, send
-from contracts.gym_overflow.refusal import STATUS, problems
+from contracts.gym_overflow.refusal import STATUS, error_object, problems
 from contracts.gym_overflow.ruler import window_of
 from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import FULL, ONE_OVER, ROOM_FOR_ONE
@@ -145,5 +145,8 @@ def refusal_depends_on_nothing_else(check: Check[Endpoint], adapter: Endpoint, c
 
 
 def _wording(answer: Answer) -> str:
-    """The body with its numbers taken out."""
-    return re.sub(r"\d+", "#", text_of(answer))
+    """The error with its numbers taken out, or the whole body where it is no error object."""
+    # What may stand beside the error, such as the id of the request, is no part of it.
+    error = error_object(answer)
+    said = " ".join(f"{name}={error.get(name)}" for name in ("message", "type", "param", "code"))
+    return re.sub(r"\d+", "#", said if error else text_of(answer))
