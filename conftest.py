@@ -7,7 +7,13 @@ import os
 import re
 import signal
 
+import hypothesis
 import pytest
+
+# A machine that is busy is slow, and no test of ours asserts how fast an example is.
+_LOADED = hypothesis.settings.get_profile(hypothesis.settings.get_current_profile_name())
+hypothesis.settings.register_profile("rl-contracts-tests", _LOADED, deadline=None)
+hypothesis.settings.load_profile("rl-contracts-tests")
 
 _ENGINES = ("vllm", "megatron", "transformers")
 #: What ``CONTRACTS_REQUIRE`` may name, with commas between: tests that need it then fail where it is missing. The last

@@ -7,25 +7,29 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
 from impl.metrics_wire.service.adapter import ServiceAdapter
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 SOAK = Path(__file__).parents[2] / "benchmarks" / "service_soak.py"
 
 
 @pytest.fixture(scope="module")
-def soak() -> Any:
+def soak() -> Iterator[Any]:
     spec = importlib.util.spec_from_file_location("service_soak", SOAK)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["service_soak"] = module
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(sys.modules, "service_soak", module)
+        spec.loader.exec_module(module)
+        yield module
 
 
 @pytest.mark.slow

@@ -141,6 +141,21 @@ def test_a_broken_update_leaves_a_worker_that_refuses_until_a_whole_one(engine: 
     assert same(answers(engine), llama.fresh(1))
 
 
+def test_a_broadcast_that_nobody_took_is_not_waited_for_in_the_next_update(
+    engine: VllmEngine, llama: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_arguments: object) -> None:
+        raise ConnectionError("the worker was lost")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(worker_refit.RefitWorker, "rlc_receive", lost)
+        with pytest.raises(Exception, match="the worker was lost"):
+            engine.refit(llama.updates[1], transport="collective")
+    assert same(answers(engine), llama.fresh(0))
+    engine.refit(llama.updates[1], transport="collective")
+    assert same(answers(engine), llama.fresh(1))
+
+
 def test_nothing_to_read_is_an_error_and_the_old_weights_stay(
     engine: VllmEngine, llama: Checkpoints, tmp_path: Path
 ) -> None:

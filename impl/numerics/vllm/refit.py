@@ -90,14 +90,21 @@ class Refit:
 
     def _broadcast(self, state: State, order: Sequence[str], between: Callable[[], None] | None) -> None:
         """Send one weight at a time; what `between` raises ends the stream and leaves the workers on the old ones."""
-        if self._sender is None:
+        sender = self._sender
+        if sender is None:
             sender = Sender(len(self._call("rlc_parameters")), self._device)
-            sender.meet(lambda: self._call("rlc_join", HOST, sender.port, sender.size, sender.timeout_s, self._device))
+            at = (HOST, sender.port, sender.size, sender.timeout_s, self._device)
+            sender.meet(lambda: self._call("rlc_join", *at))
             self._sender = sender
         for name in order:
             tensor = state[name]
             dtype, shape = str(tensor.dtype).removeprefix("torch."), list(tensor.shape)
-            self._sender.send(tensor, lambda n=name, d=dtype, s=shape: self._call("rlc_receive", n, d, s))  # type: ignore[misc]  # lambda defaults
+            try:
+                sender.send(tensor, lambda n=name, d=dtype, s=shape: self._call("rlc_receive", n, d, s))  # type: ignore[misc]  # lambda defaults
+            except BaseException:
+                # Its members may be a tensor apart, and the next update must not wait for the one that nobody took.
+                self._sender = None
+                raise
             if between is not None:
                 between()
 
