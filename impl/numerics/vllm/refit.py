@@ -102,8 +102,9 @@ class Refit:
             try:
                 sender.send(tensor, lambda n=name, d=dtype, s=shape: self._call("rlc_receive", n, d, s))  # type: ignore[misc]  # lambda defaults
             except BaseException:
-                # Its members may be a tensor apart, and the next update must not wait for the one that nobody took.
+                # Its members may be a tensor apart. The workers go first: what nobody took is then not waited for.
                 self._sender = None
+                self._call("rlc_leave")
                 raise
             if between is not None:
                 between()

@@ -50,6 +50,10 @@ class RefitWorker:
         """Join a trainer's broadcast group; see `impl.numerics.vllm.broadcast`. ``device`` is where tensors arrive."""
         self._rlc_group = broadcast.join(host, port, 1 + self.rank, size, torch.device(device), timeout_s)
 
+    def rlc_leave(self) -> None:
+        """Leave the group, which closes its connections; the next update meets in another one."""
+        self._rlc_group = None
+
     def rlc_receive(self, name: str, dtype: str, shape: list[int]) -> None:
         """Transport 2: one tensor that the trainer broadcasts now.
 
