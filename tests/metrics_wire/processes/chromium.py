@@ -37,7 +37,7 @@ _OPTIONS = (
 )
 #: Chromium's sandbox refuses to run as root.
 _AS_ROOT = "--no-sandbox"
-_DEADLINE_S = 40.0
+_DEADLINE_S = 120.0
 _POLL_S = 0.1
 
 
