@@ -61,7 +61,9 @@ def test_pytest_and_the_command_line_say_the_same(project: Path, name: str) -> N
     assert (failed, expected) == (0, int(known is not None))
     assert passed >= passes
     assert passed + expected + skipped == int(re.findall(r"(\d+) checks", listed(project, contract))[0])
-    assert ran(project, "-m", "contracts", "report", "pytest.jsonl").stdout.splitlines()[-1] == totals
+    # pytest tried the mutants too, and their totals follow.
+    reported = ran(project, "-m", "contracts", "report", "pytest.jsonl").stdout.splitlines()[-1]
+    assert reported.partition(";")[0] == totals
     assert known is None or f"known: {known} on acme" in called.stdout
 
 
