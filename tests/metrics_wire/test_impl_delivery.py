@@ -229,7 +229,7 @@ def test_at_no_moment_is_a_stored_point_missing(probe: Probe, start: Callable[..
         logger.log_hyperparams({})
         for step in range(process * 4 + 1, process * 4 + 5):
             logger.log_metrics({"loss": float(step)}, step, "train")
-            assert holds_within(5.0, lambda step=step: step in _loss_steps(probe))  # type: ignore[misc]  # bound at once
+            assert holds_within(20.0, lambda step=step: step in _loss_steps(probe))  # type: ignore[misc]  # bound at once
             seen.append(step)
             logger.callback.report_epoch_end(step)
             logger.callback.report_checkpoint_saved(step)
@@ -248,7 +248,7 @@ def test_a_dead_service_that_comes_back_gets_everything(
 ) -> None:
     logger = start(probe)
     logger.log_metrics({"loss": 1.0}, 1, "train")
-    assert holds_within(5.0, lambda: _loss_steps(probe) == {1})
+    assert holds_within(20.0, lambda: _loss_steps(probe) == {1})
     probe.die()
     with caplog.at_level(logging.WARNING):
         logger.log_metrics({"loss": 2.0}, 2, "train")

@@ -50,7 +50,7 @@ def test_finish_and_close_are_the_same_and_end_the_thread(probe: Probe, start: S
     logger = start(probe)
     logger.log_metrics({"loss": 0.5}, 1, "train")
     logger.close()
-    assert holds_within(5.0, lambda: sum(each.name == "metrics-sender" for each in threading.enumerate()) == 0)
+    assert holds_within(20.0, lambda: sum(each.name == "metrics-sender" for each in threading.enumerate()) == 0)
     count = len(probe.requests)
     logger.finish()
     logger.__del__() if hasattr(logger, "__del__") else logger.callback.__del__()
@@ -143,10 +143,10 @@ def test_a_rollout_is_neither_lost_nor_in_the_way(probe: Probe, start: Start, se
     logger.log_metrics({"total_turns": 128}, 2, "train")
     logger.log_metrics({"accuracy": 0.5}, 2, "validation")
     logger.log_metrics({"loss": 0.25, "reward": 2.0}, 2, "train")
-    assert holds_within(5.0, lambda: series(probe, "train_loss") == {1: 0.5, 2: 0.25})
+    assert holds_within(20.0, lambda: series(probe, "train_loss") == {1: 0.5, 2: 0.25})
     logger.log_metrics({"total_turns": 256}, 3, "train")
     logger.callback.report_checkpoint_saved(2, "/ckpt/2")
-    assert holds_within(5.0, lambda: details(probe).get("phase") == "checkpoint_saved")
+    assert holds_within(20.0, lambda: details(probe).get("phase") == "checkpoint_saved")
     assert (details(probe)["step"], details(probe)["train_loss"]) == (2, 0.25), "the rollout took the step's place"
     logger.close()
     assert series(probe, "train_total_turns") == {2: 128, 3: 256}
@@ -158,15 +158,15 @@ def test_steps_without_any_loss_are_reported(probe: Probe, start: Start, series:
         logger.log_metrics({"total_turns": 1}, step, "train")
         logger.log_metrics({"critic/loss": 0.5}, step, "train")
         logger.log_metrics({"generation": 1.0}, step, "timing/train")
-        assert holds_within(5.0, lambda step=step: details(probe).get("step") == step)  # type: ignore[misc]  # bound at once
-    assert series(probe, "train_critic/loss") == {1: 0.5, 2: 0.5}
+        assert holds_within(20.0, lambda step=step: details(probe).get("step") == step)  # type: ignore[misc]  # bound at once
+    assert holds_within(20.0, lambda: series(probe, "train_critic/loss") == {1: 0.5, 2: 0.5})
 
 
 def test_a_validation_is_not_withheld(probe: Probe, start: Start, series: Series, details: Details) -> None:
     logger = start(probe, 10_000, 1, 1000)
     logger.log_metrics({"loss": 0.5}, 1, "train")
     logger.log_metrics({"accuracy": 0.5}, 1, "validation")
-    assert holds_within(5.0, lambda: series(probe, "val_accuracy") == {1: 0.5})
+    assert holds_within(20.0, lambda: series(probe, "val_accuracy") == {1: 0.5})
     assert series(probe, "train_loss") == {1: 0.5}, "what waits goes along"
     assert details(probe)["phase"] == "validation"
     assert "val_loss" not in details(probe)
@@ -178,7 +178,7 @@ def test_points_that_nobody_asks_for_go_after_a_while(probe: Probe, series: Seri
         reporter, NemoRLLogger.for_schedule(1000, 1, 1000, reporter=reporter).callback.schedule, freshness_s=0.05
     )
     callback.report_train_step(1, 0.5)
-    assert holds_within(5.0, lambda: series(probe, "train_loss") == {1: 0.5})
+    assert holds_within(20.0, lambda: series(probe, "train_loss") == {1: 0.5})
     callback.close()
 
 
