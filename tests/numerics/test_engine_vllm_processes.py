@@ -20,6 +20,7 @@ ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "PYTHONPATH": str(HERE.parents[1]),
     "TORCHDYNAMO_DISABLE": "1",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "1",  # the default, which this process may have set to 0 for its own engines
     "VLLM_CPU_SIM_MULTI_NUMA": "1",  # two ranks on a machine of one node
     "VLLM_LOGGING_LEVEL": "ERROR",
     "VLLM_NO_USAGE_STATS": "1",
