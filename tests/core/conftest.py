@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,27 +18,26 @@ ZOO = Path(__file__).parent / "zoo"
 sys.path.insert(0, str(ZOO))
 
 
+@pytest.fixture(autouse=True)
+def rooms_in_their_order() -> Iterator[None]:
+    """Puts the rooms back after every test: monkeypatch does so in another order, and users see the order."""
+    before = [(table, dict(table)) for table in (rooms.ROOMS, rooms.PREFIXES)]
+    yield
+    for table, entries in before:
+        table.clear()
+        table.update(entries)
+
+
 @pytest.fixture
-def toy_room(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def toy_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy contract, known to the command line as ``toy.echo``."""
     import toy_echo  # noqa: PLC0415 - importable since this file ran
 
+    for table, entry in ((rooms.ROOMS, ("echo",)), (rooms.PREFIXES, "TY")):
+        for room in list(table):
+            monkeypatch.delitem(table, room)
+        monkeypatch.setitem(table, "toy", entry)
     monkeypatch.setitem(sys.modules, "contracts.toy", toy_echo)
-    with _holding(rooms.ROOMS, {"toy": ("echo",)}), _holding(rooms.PREFIXES, {"toy": "TY"}):
-        yield
-
-
-@contextmanager
-def _holding(table: dict[str, Any], entries: dict[str, Any]) -> Iterator[None]:
-    # Not by monkeypatch, which would put the entries back in another order, and the order is what users see.
-    before = dict(table)
-    table.clear()
-    table.update(entries)
-    try:
-        yield
-    finally:
-        table.clear()
-        table.update(before)
 
 
 @pytest.fixture
