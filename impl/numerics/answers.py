@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from impl.numerics.checkpoint import State
 
 
+class EngineStateError(RuntimeError):
+    """The engine holds no complete set of weights and will not pretend otherwise."""
+
+
 @dataclass(frozen=True)
 class Prefill:
     """One forward over a sequence.
@@ -76,3 +80,8 @@ def gradients_of(hidden: torch.Tensor, found: State) -> Gradients:
         {name: str(tensor.dtype).removeprefix("torch.") for name, tensor in found.items()},
         {name: tensor.float().cpu().numpy() for name, tensor in found.items()},
     )
+
+
+def arrays_of(state: State) -> dict[str, NDArray[np.float32]]:
+    """Weights as they leave an engine: fp32 arrays of the values that their own dtype holds, by name."""
+    return {name: tensor.float().numpy() for name, tensor in state.items()}

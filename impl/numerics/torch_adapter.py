@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
+from impl.numerics.answers import arrays_of
 from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
 from impl.numerics.torch_engine import TorchEngine
 
@@ -56,8 +57,7 @@ class TorchAdapter:
 
     def checkpoint(self, seed: int, head: Any = None) -> dict[str, NDArray[np.float32]]:
         """Weights of a model, as fp32 arrays of bf16 values under Hugging Face names."""
-        state = make_checkpoint(self.shape, head or HeadShape(), seed)
-        return {name: tensor.float().numpy() for name, tensor in state.items()}
+        return arrays_of(make_checkpoint(self.shape, head or HeadShape(), seed))
 
     def start(
         self, weights: Mapping[str, NDArray[np.float32]] | None, *, mode: HeadMode, head: Any = None

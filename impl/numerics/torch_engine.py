@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from impl.numerics.answers import Gradients, Prefill, Sample, gradients_of, prefill_of
+from impl.numerics.answers import EngineStateError, Gradients, Prefill, Sample, gradients_of, prefill_of
 from impl.numerics.drafter import Drafter
 from impl.numerics.head_owner import resolve_lm_head_owner
 from impl.numerics.llama import HeadStrategy, Llama
@@ -20,7 +20,8 @@ from impl.numerics.matmul_precision import matmul_flags
 from impl.numerics.prefix_cache import PrefixCache, join_caches
 from impl.numerics.quantized import refuse_quantized_layer
 from impl.numerics.refit_hooks import WorkerHeads
-from impl.numerics.torch_refit import Refit
+from impl.numerics.refit_request import refuse_nonsense
+from impl.numerics.torch_refit import TRANSPORTS, Refit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
     from impl.numerics.checkpoint import HeadShape, LlamaShape
     from impl.numerics.llama import KeysValues
-
-
-class EngineStateError(RuntimeError):
-    """The engine holds no complete set of weights and will not pretend otherwise."""
 
 
 class TorchEngine:
@@ -171,7 +168,7 @@ class TorchEngine:
         state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
         tied = {"lm_head.weight"} if self.model.head.tied else set()
         order = order or tuple(state)
-        self._refit.refuse_nonsense(state, transport, order)
+        refuse_nonsense(state, transport=transport, order=order, offered=TRANSPORTS)
         missing = {name for name, _ in self._named()} - state.keys() - tied
         if self._unusable and missing:
             raise EngineStateError(f"{self._unusable}; send all weights ({len(missing)} are missing)")

@@ -33,19 +33,6 @@ class Refit:
     def __init__(self, model: Llama, drafter: Drafter | None, heads: WorkerHeads | None) -> None:
         self.model, self.drafter, self.heads = model, drafter, heads
 
-    @staticmethod
-    def refuse_nonsense(state: State, transport: str, order: Sequence[str]) -> None:
-        """Raise for an update that cannot be carried, before anything is written.
-
-        Raises:
-            ValueError: no such transport, or an order that is not that of these weights.
-        """
-        if transport not in TRANSPORTS:
-            raise ValueError(f"no transport {transport!r}; there are {', '.join(TRANSPORTS)}")
-        if sorted(order) != sorted(state):
-            apart = sorted(set(order) ^ set(state)) or "a name comes twice"
-            raise ValueError(f"the order must name each weight of the update once; it does not: {apart}")
-
     def carry(
         self,
         state: State,
@@ -63,10 +50,9 @@ class Refit:
             between: called after every batch (``collective``).
 
         Raises:
-            ValueError: a tensor of the wrong size; otherwise as `refuse_nonsense`.
+            ValueError: a tensor of the wrong size.
             KeyError: a name that the model does not have.
         """
-        self.refuse_nonsense(state, transport, order)
         if transport == "direct":
             with self._lifecycle():
                 self._load(state.items())

@@ -6,11 +6,12 @@ import torch
 
 from contracts.numerics import budgets
 from contracts.numerics.oracle import Head
+from impl.numerics.answers import EngineStateError
 from impl.numerics.cached_head import cached_head_of
 from impl.numerics.checkpoint import HeadShape, LlamaShape, make_checkpoint
 from impl.numerics.prefix_cache import BLOCK
 from impl.numerics.torch_adapter import torch_rollout, torch_trainer
-from impl.numerics.torch_engine import EngineStateError, TorchEngine
+from impl.numerics.torch_engine import TorchEngine
 
 PROMPT = list(range(3, 3 + 3 * BLOCK))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
+from impl.numerics.answers import arrays_of
 from impl.numerics.checkpoint import HeadShape
 from impl.numerics.config import MegatronConfig
 from impl.numerics.megatron.engine import MegatronEngine, MegatronGroup
@@ -68,8 +69,7 @@ class MegatronAdapter:
 
     def checkpoint(self, seed: int, head: Any = None) -> dict[str, NDArray[np.float32]]:
         """Weights of a model, as fp32 arrays of bf16 values under Hugging Face names."""
-        state = self.body.checkpoint(seed, head or HeadShape())
-        return {name: tensor.float().numpy() for name, tensor in state.items()}
+        return arrays_of(self.body.checkpoint(seed, head or HeadShape()))
 
     def start(
         self, weights: Mapping[str, NDArray[np.float32]] | None, *, mode: HeadMode, head: Any = None

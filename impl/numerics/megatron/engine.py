@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from impl.numerics.answers import Gradients, Prefill, gradients_of, prefill_of
-from impl.numerics.torch_engine import EngineStateError
+from impl.numerics.answers import EngineStateError, Gradients, Prefill, arrays_of, gradients_of, prefill_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from impl.numerics.checkpoint import HeadShape, State
+    from impl.numerics.checkpoint import HeadShape
     from impl.numerics.config import MegatronConfig
     from impl.numerics.megatron.body import Body
 
@@ -124,7 +123,7 @@ class MegatronEngine:
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The state dict under Hugging Face names, as fp32 arrays."""
-        return _arrays(self.body.to_hugging_face(self._call("state")))
+        return arrays_of(self.body.to_hugging_face(self._call("state")))
 
     def matmul_flags(self) -> dict[str, str]:
         """Precision settings of every rank's process."""
@@ -196,7 +195,3 @@ class MegatronEngine:
 
     def _call(self, method: str, *arguments: Any) -> list[Any]:
         return self.group.call(self._key, method, *arguments)
-
-
-def _arrays(state: State) -> dict[str, NDArray[np.float32]]:
-    return {name: tensor.float().numpy() for name, tensor in state.items()}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from impl.numerics.answers import arrays_of
 from impl.numerics.checkpoint import HeadShape
 from impl.numerics.vllm.body import LlamaBody, NemotronHBody
 from impl.numerics.vllm.checkpoint import write_folder
@@ -95,8 +96,7 @@ class VllmAdapter:
 
     def checkpoint(self, seed: int, head: Any = None) -> dict[str, NDArray[np.float32]]:
         """Weights of a model, as fp32 arrays of bf16 values under Hugging Face names."""
-        state = self.body.checkpoint(seed, head or HeadShape())
-        return {name: tensor.float().numpy() for name, tensor in state.items()}
+        return arrays_of(self.body.checkpoint(seed, head or HeadShape()))
 
     def start(self, weights: Mapping[str, NDArray[np.float32]] | None, *, mode: HeadMode, head: Any = None) -> Any:
         """Start an engine; ``weights`` None starts it on dummy weights.

@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import load
 from vllm import LLM, SamplingParams
 
-from impl.numerics.answers import Prefill, Sample
-from impl.numerics.torch_engine import EngineStateError
+from impl.numerics.answers import EngineStateError, Prefill, Sample, arrays_of
+from impl.numerics.refit_request import refuse_nonsense
 from impl.numerics.vllm.checkpoint import MAX_MODEL_LEN
 from impl.numerics.vllm.in_process import release, spare_collector
 from impl.numerics.vllm.plain_weights import plain_weights
-from impl.numerics.vllm.refit import Refit
+from impl.numerics.vllm.refit import TRANSPORTS, Refit
 from impl.numerics.vllm.starting import WORKER_EXTENSION, require_fp32_head, switched
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ class VllmEngine:
                 f"vLLM packed {len(gone)} weights for this CPU and let them go, {gone[0]} among them: start the "
                 f"engine with plain=True to read its weights"
             )
-        state = self.body.to_hugging_face(held)
-        return {name: tensor.float().numpy() for name, tensor in state.items()}
+        return arrays_of(self.body.to_hugging_face(held))
 
     def matmul_flags(self) -> dict[str, str]:
         """Precision settings of every worker's process."""
@@ -178,7 +177,7 @@ class VllmEngine:
         state = {name: torch.from_numpy(np.asarray(array)).bfloat16() for name, array in weights.items()}
         complete = not self._names() - state.keys()
         order = order or tuple(state)
-        self._refit.refuse_nonsense(state, transport, order)
+        refuse_nonsense(state, transport=transport, order=order, offered=TRANSPORTS)
         if self._unusable and not complete:
             raise EngineStateError(f"{self._unusable}; send all weights")
         try:

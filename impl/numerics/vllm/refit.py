@@ -41,18 +41,6 @@ class Refit:
         self._llm, self._body, self._device = llm, body, device
         self._sender: Sender | None = None
 
-    @staticmethod
-    def refuse_nonsense(state: State, transport: str, order: Sequence[str]) -> None:
-        """Raise for an update that cannot be carried, before anything is sent.
-
-        Raises:
-            ValueError: no such transport, or an order that is not that of these weights.
-        """
-        if transport not in TRANSPORTS:
-            raise ValueError(f"no transport {transport!r}; there are {', '.join(TRANSPORTS)}")
-        if sorted(order) != sorted(state):
-            raise ValueError(f"the order must name each weight of the update once: {sorted(set(order) ^ set(state))}")
-
     def carry(
         self,
         state: State,
@@ -71,7 +59,6 @@ class Refit:
             complete: these are all weights of the model.
             between: called after each that was sent (``collective``).
         """
-        self.refuse_nonsense(state, transport, order)
         if transport == "delta":
             self._call("rlc_write", save(self._body.to_vllm(state)), complete=complete)
         elif transport == "checkpoint":
