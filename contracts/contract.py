@@ -242,26 +242,28 @@ class Contract(Generic[A]):
             UnknownIdError: If a known failure names a check that the contract does not have.
             ValueError: If the table is malformed, or names a check that does not exist.
         """
-        from contracts.parametrization import over_checks, tabled  # noqa: PLC0415 - pytest is needed only here
+        from contracts.parametrization import over_checks  # noqa: PLC0415 - pytest is needed only here
 
-        known = tabled(self) if known_failures is None else self.known(known_failures)
-        return over_checks(self, version, known)
+        return over_checks(self, version, known_failures)
 
-    def parametrize_mutants(self, version: str | None = None) -> pytest.MarkDecorator:
-        """Parametrize a test ``(adapter, mutant)`` over the mutants of the checks in force at ``version``."""
+    def parametrize_mutants(
+        self, version: str | None = None, known_failures: Mapping[str, KnownFailure] | None = None
+    ) -> pytest.MarkDecorator:
+        """Parametrize a test ``(adapter, mutant)`` over the mutants of the checks in force; otherwise as `parametrize`.
+
+        Where a check is a known failure, its mutants are skipped: without the defect it fails already.
+        """
         from contracts.parametrization import over_mutants  # noqa: PLC0415 - pytest is needed only here
 
-        in_force = {check.id for check in self.at(version)}
-        return over_mutants(self, version, tuple(mutant for mutant in self.mutants if mutant.killed_by in in_force))
+        return over_mutants(self, version, known_failures)
 
-    def parametrize_controls(self, version: str | None = None) -> pytest.MarkDecorator:
-        """Parametrize a test ``(adapter, control)`` over the controls of the checks in force at ``version``."""
+    def parametrize_controls(
+        self, version: str | None = None, known_failures: Mapping[str, KnownFailure] | None = None
+    ) -> pytest.MarkDecorator:
+        """Parametrize a test ``(adapter, control)`` over the controls, as `parametrize_mutants` over the mutants."""
         from contracts.parametrization import over_controls  # noqa: PLC0415 - pytest is needed only here
 
-        in_force = {check.id for check in self.at(version)}
-        return over_controls(
-            self, version, tuple(control for control in self.controls if control.killed_by in in_force)
-        )
+        return over_controls(self, version, known_failures)
 
 
 def _parsed(version: str) -> tuple[int, int]:

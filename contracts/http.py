@@ -47,6 +47,13 @@ class Answer:
             return None
 
 
+def read(response: httpx.Response) -> Answer:
+    """What httpx has read."""
+    return Answer(
+        response.status_code, {key.lower(): value for key, value in response.headers.items()}, response.content
+    )
+
+
 class UrlAdapter:
     """A server at a base URL.
 
@@ -105,8 +112,7 @@ class UrlAdapter:
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Send one request and read the whole answer. May be called from several threads at once."""
-        answer = self._client.request(method, path, json=json, content=content, headers=headers)
-        return Answer(answer.status_code, {key.lower(): value for key, value in answer.headers.items()}, answer.content)
+        return read(self._client.request(method, path, json=json, content=content, headers=headers))
 
     def close(self) -> None:
         """Close the connections."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -10,11 +10,13 @@ from contracts.failure import CheckCrashed, ContractFailure, NotDeclared
 from contracts.sighting import sighted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from contracts.check import Check
+    from contracts.known import KnownFailure
 
 A = TypeVar("A")
+M = TypeVar("M", bound="Mutant[Any]")
 
 
 class Wrapper:
@@ -49,7 +51,7 @@ class MutantResult:
     Attributes:
         proof: ``killed`` is the only success of a mutant, ``held`` the only one of a control. ``inconclusive``
             covers a baseline that does not pass, a crash and a hang; ``skipped`` means that the adapter does not
-            declare what the check requires.
+            declare what the check requires, or that the check is a known failure of it.
         reason: One line.
         without_defect: Whether it was the adapter alone, without the defect, that prevented the proof.
     """
@@ -79,6 +81,7 @@ class Mutant(Generic[A]):
         description: The defect, in one sentence.
         wrap: Takes any adapter and returns it with the defect.
         check: The check that must catch it.
+        known: The known failure of that check on the adapters to come, ``None`` where there is none.
     """
 
     id: str
@@ -88,6 +91,7 @@ class Mutant(Generic[A]):
     description: str
     wrap: Callable[[A], A]
     check: Check[A]
+    known: KnownFailure | None = None
 
     @property
     def requires(self) -> frozenset[str]:
@@ -95,13 +99,16 @@ class Mutant(Generic[A]):
         return self.check.requires
 
     def prove(self, adapter: A) -> MutantResult:
-        """Try the mutant on ``adapter``: the check must pass on the witness without it, and fail with it."""
+        """Try the mutant on ``adapter``: the check must pass on the witness without it, and fail with it.
+
+        Where the check fails without it as `known` says, there is nothing to try.
+        """
         result = self._tried(adapter)
         sighted(self.id, adapter, result)
         return result
 
     def _tried(self, adapter: A) -> MutantResult:
-        if result := _baseline(self.check, adapter, self.witness):
+        if result := _baseline(self, adapter):
             return result
         try:
             self.check.verify(_wrapped(self, adapter), case=self.witness)
@@ -120,7 +127,7 @@ class Mutant(Generic[A]):
 
         Raises:
             MutantSurvived: If it does not.
-            Inconclusive: If the adapter does not pass the check without the defect.
+            Inconclusive: If the adapter does not pass the check without the defect, as is known or not.
             CheckCrashed: If the check crashed or hung with the defect.
             NotDeclared: If the adapter does not declare what the check requires.
         """
@@ -136,7 +143,7 @@ class Control(Mutant[A]):
     """
 
     def _tried(self, adapter: A) -> MutantResult:
-        if result := _baseline(self.check, adapter, self.witness):
+        if result := _baseline(self, adapter):
             return result
         try:
             self.check.verify(_wrapped(self, adapter), case=self.witness)
@@ -152,6 +159,14 @@ class Control(Mutant[A]):
         _raise_unless(Proof.HELD, self, self.prove(adapter), adapter)
 
 
+def expecting(seeds: Iterable[M], known_failures: Mapping[str, KnownFailure]) -> tuple[M, ...]:
+    """The mutants, or controls, each with the known failure of its check."""
+    return tuple(
+        replace(seed, known=known_failures[seed.killed_by]) if seed.killed_by in known_failures else seed
+        for seed in seeds
+    )
+
+
 def _wrapped(mutant: Mutant[A], adapter: A) -> A:
     try:
         return mutant.wrap(adapter)
@@ -159,12 +174,17 @@ def _wrapped(mutant: Mutant[A], adapter: A) -> A:
         raise CheckCrashed(f"{mutant.id} cannot wrap the adapter: {type(error).__name__}: {error}") from error
 
 
-def _baseline(check: Check[A], adapter: A, witness: object) -> MutantResult | None:
+def _baseline(mutant: Mutant[A], adapter: A) -> MutantResult | None:
+    known = mutant.known
     try:
-        check.verify(adapter, case=witness)
+        mutant.check.verify(adapter, case=mutant.witness)
     except NotDeclared as absent:
         return MutantResult(Proof.SKIPPED, str(absent))
     except (ContractFailure, CheckCrashed) as failure:
+        own = isinstance(failure, ContractFailure) and failure.code == mutant.killed_by
+        if own and known is not None and not known.expired():
+            reason = f"{mutant.killed_by} is a known failure here: {known.reason} ({known.issue})"
+            return MutantResult(Proof.SKIPPED, reason, without_defect=True)
         headline = str(failure).partition("\n")[0]
         return MutantResult(Proof.INCONCLUSIVE, f"without the defect, {headline}", without_defect=True)
     return None
@@ -175,10 +195,10 @@ def _raise_unless(wanted: Proof, mutant: Mutant[A], result: MutantResult, adapte
     if result.proof is wanted:
         return
     line = f"{mutant.id} ({mutant.description}): {result.reason}"
-    if result.proof is Proof.SKIPPED:
-        raise NotDeclared(mutant.killed_by, mutant.check.missing(adapter))
     if result.without_defect:
         raise Inconclusive(line)
+    if result.proof is Proof.SKIPPED:
+        raise NotDeclared(mutant.killed_by, mutant.check.missing(adapter))
     if result.proof is Proof.INCONCLUSIVE:
         raise CheckCrashed(line)
     raise MutantSurvived(line)

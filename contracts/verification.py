@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from contracts.failure import CheckCrashed, ContractFailure, NotDeclared
 from contracts.level import Level
-from contracts.mutant import Control
+from contracts.mutant import Control, expecting
 from contracts.profiles import current_profile
 from contracts.report.opening import catalogue, header
 from contracts.report.records import Footer, Header, MutantRecord, Outcome, Record, Result
@@ -56,7 +56,7 @@ class Target:
         """The mutants and controls to try."""
         wanted = {check.id for check in self.checks}
         both = (*self.contract.mutants, *self.contract.controls)
-        return tuple(mutant for mutant in both if mutant.killed_by in wanted)
+        return expecting((mutant for mutant in both if mutant.killed_by in wanted), self.known_failures)
 
 
 def verify(
@@ -92,10 +92,16 @@ def verify(
 
 
 def verify_mutants(
-    contract: Contract[Any], adapter: Any, *, version: str | None = None, only: Iterable[str] = ()
+    contract: Contract[Any],
+    adapter: Any,
+    *,
+    version: str | None = None,
+    only: Iterable[str] = (),
+    known_failures: Mapping[str, KnownFailure] | None = None,
 ) -> Report:
     """Try every mutant and control of ``contract`` on ``adapter``; arguments as for `verify`."""
-    return _collected(try_mutants([Target(contract, adapter, version, frozenset(only))]))
+    target = Target(contract, adapter, version, frozenset(only), contract.known(known_failures))
+    return _collected(try_mutants([target]))
 
 
 def _collected(events: Iterator[Record | Exception]) -> Report:

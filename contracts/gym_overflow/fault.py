@@ -10,7 +10,8 @@ from contracts.gym_overflow.probe import LIMIT_FIELD, Route, prompt_of
 from contracts.gym_overflow.ruler import model_of
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
 
 #: Where a user can put any words that they like.
 WORD_PLACES = ("user text", "system text", "stop string", "tool schema", "model name", "unknown field")

@@ -8,7 +8,7 @@ from contracts.gym_overflow.gym import verdict
 from contracts.gym_overflow.selection import gyms
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 def text_of(answer: Answer) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from contracts.gym_overflow.ruler import NoRoomError, Ruler, model_of, window_of
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
 
 
 class Route(StrEnum):

@@ -10,7 +10,8 @@ from contracts.gym_overflow.probe import Probe, Route, body_of
 from contracts.gym_overflow.ruler import model_of, window_of
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
 
 #: A token that every vocabulary has.
 _TOKEN = 10

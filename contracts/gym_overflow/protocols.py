@@ -9,23 +9,8 @@ from contracts.mutant import Wrapper
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from contracts.answer import Answer
     from contracts.gym_overflow.gym import GymSource
-
-
-class Answer(Protocol):
-    """What an endpoint answered: status, headers with names in lower case, and the whole body, also of a stream."""
-
-    @property
-    def status(self) -> int:
-        """HTTP status."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """Header names in lower case."""
-
-    @property
-    def body(self) -> bytes:
-        """The whole body."""
 
 
 class Endpoint(Protocol):

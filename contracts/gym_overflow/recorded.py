@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 class RecordingError(RuntimeError):

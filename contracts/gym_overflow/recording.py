@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
     from contracts.report.report import Report
 
 FORMAT = "rl-contracts endpoint recording 1"

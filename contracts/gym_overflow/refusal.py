@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from contracts.gym_overflow.judging import text_of
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 STATUS = 400
 MARKER = "maximum context length"

@@ -9,13 +9,14 @@ import json
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.beneath import PerEndpoint
+from contracts.beneath import PerAdapter
 from contracts.gym_overflow.judging import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
 
 _TOKENIZE = "/tokenize"
 _FILLERS = ("a", " a", " the")
@@ -183,7 +184,7 @@ class Ruler:
         return count if isinstance(count, int) else None
 
 
-_rulers = PerEndpoint(Ruler)
+_rulers = PerAdapter(Ruler)
 
 
 def _json(answer: Answer) -> Any:

@@ -19,7 +19,8 @@ from contracts.gym_overflow.sides import endpoint as contract
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
 
 _OFFSETS = (0, 1, 40)
 _WORDS = ("hello", "max_tokens", "context length")

@@ -12,7 +12,8 @@ from contracts.gym_overflow.refusal import MARKER
 from contracts.gym_overflow.ruler import window_of
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
 
 
 _OK = 200

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from contracts.answer import Answer
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
@@ -175,20 +177,8 @@ class LoggerAdapter(Protocol):
         """
 
 
-class ServiceAnswer(Protocol):
-    """What a Jobs service answered."""
-
-    @property
-    def status(self) -> int:
-        """HTTP status; 0 where the connection failed, or ended without an answer."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """Header names in lower case."""
-
-    @property
-    def body(self) -> bytes:
-        """The whole body."""
+class ServiceAnswer(Answer, Protocol):
+    """What a Jobs service answered; ``status`` is 0 where the connection failed, or ended without an answer."""
 
 
 class JobsService(Protocol):

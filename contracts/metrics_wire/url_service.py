@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
 
 import httpx
 
+from contracts.http import Answer, read
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-
-@dataclass(frozen=True, slots=True)
-class UrlAnswer:
-    """What the service answered.
-
-    Attributes:
-        status: HTTP status; 0 where the connection failed, or ended without an answer.
-        headers: Header names in lower case.
-        body: The whole body.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
 
 
 class UrlService:
@@ -68,15 +54,13 @@ class UrlService:
         *,
         content: bytes | Iterable[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> UrlAnswer:
+    ) -> Answer:
         """Send one request and read the whole answer. May be called from several threads at once."""
         try:
             answer = self._client.request(method, f"{self.base_url}{path}", content=content, headers=headers)
         except httpx.TransportError:
-            return UrlAnswer(0, {}, b"")
-        return UrlAnswer(
-            answer.status_code, {key.lower(): value for key, value in answer.headers.items()}, answer.content
-        )
+            return Answer(0, {}, b"")
+        return read(answer)
 
     def close(self) -> None:
         """Close the connections."""

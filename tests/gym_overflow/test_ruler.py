@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import Wrapper
-from contracts.gym_overflow.beneath import beneath
+from contracts.beneath import beneath
 from contracts.gym_overflow.probe import Probe, Route, body_of, send
 from contracts.gym_overflow.ruler import NoRoomError, PromptError, Ruler, model_of, window_of
 from contracts.http import Answer

@@ -14,8 +14,9 @@ from contracts.gym_overflow.sides import ENDPOINT_CAPABILITIES, endpoint
 from contracts.level import Level
 
 if TYPE_CHECKING:
+    from contracts.answer import Answer
     from contracts.check import Check
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.gym_overflow.protocols import Endpoint
 
 _OK = 200
 _ABSENT = (404, 405, 501)

@@ -16,8 +16,9 @@ from contracts.gym_overflow.window_probes import SHORT
 from contracts.level import Level
 
 if TYPE_CHECKING:
+    from contracts.answer import Answer
     from contracts.check import Check
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.gym_overflow.protocols import Endpoint
 
 OK = 200
 _SERVER_ERROR = 500

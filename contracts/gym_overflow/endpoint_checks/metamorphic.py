@@ -12,8 +12,9 @@ from contracts.gym_overflow.ruler import model_of, window_of
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
+    from contracts.answer import Answer
     from contracts.check import Check
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.gym_overflow.protocols import Endpoint
 
 _LIMITED = tuple(FaultyRequest(fault, "hello", 4) for fault in faults_of(Route.CHAT))
 

@@ -17,8 +17,9 @@ from contracts.gym_overflow.window_probes import FULL, ONE_OVER, ROOM_FOR_ONE
 from contracts.level import Level
 
 if TYPE_CHECKING:
+    from contracts.answer import Answer
     from contracts.check import Check
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.gym_overflow.protocols import Endpoint
 
 _CHAT = ApiCall("POST", Route.CHAT.value)
 _REFUSED = range(400, 500)

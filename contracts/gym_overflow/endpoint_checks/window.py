@@ -14,8 +14,9 @@ from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import FULL, ONE_OVER, ROOM_FOR_ONE
 
 if TYPE_CHECKING:
+    from contracts.answer import Answer
     from contracts.check import Check
-    from contracts.gym_overflow.protocols import Answer, Endpoint
+    from contracts.gym_overflow.protocols import Endpoint
 
 _FIRST_ERROR = 400
 

@@ -9,7 +9,7 @@ from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, Tamperin
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 @endpoint.mutant("GO-M401a", killed_by="GO-401", witness="tokenize")

@@ -13,7 +13,7 @@ from contracts.gym_overflow.window_probes import ONE_OVER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 _FIELDS = {
     "GO-121": (Route.CHAT, LIMIT_FIELD[Route.CHAT]),

@@ -14,7 +14,7 @@ from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import ONE_OVER
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 @endpoint.mutant("GO-M206a", killed_by="GO-206", witness=FaultyRequest(Fault.MODEL, "my context length"))

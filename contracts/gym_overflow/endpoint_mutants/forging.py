@@ -13,7 +13,7 @@ from contracts.gym_overflow.refusal import STATUS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 JSON_TYPE = {"content-type": "application/json"}
 OK = 200

@@ -9,7 +9,7 @@ from contracts.gym_overflow.prompt_forms import Form, FormedPrompt
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 @endpoint.mutant("GO-M119a", killed_by="GO-119", witness=FormedPrompt(Form.IDS))

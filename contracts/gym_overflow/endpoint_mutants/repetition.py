@@ -13,7 +13,7 @@ from contracts.gym_overflow.sides import endpoint
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 @endpoint.mutant("GO-M131a", killed_by="GO-131")

@@ -22,7 +22,7 @@ from contracts.gym_overflow.ruler import model_of
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 _FAULT = FaultyRequest(Fault.MODEL, "hello")
 _FORBIDDEN = ApiCall("POST", Route.CHAT.value, content_type="application/json", body="{}", allowed=False)

@@ -13,7 +13,7 @@ from contracts.gym_overflow.sides import endpoint
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 def _editing(defect: str, edit: Callable[[dict[str, Any]], None]) -> type[Tampering]:

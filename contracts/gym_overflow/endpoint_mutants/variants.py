@@ -23,7 +23,7 @@ from contracts.gym_overflow.window_probes import ONE_OVER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 
 @endpoint.mutant("GO-M110a", killed_by="GO-110")

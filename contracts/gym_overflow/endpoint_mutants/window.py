@@ -21,7 +21,7 @@ from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import FULL, ONE_OVER
 
 if TYPE_CHECKING:
-    from contracts.gym_overflow.protocols import Answer
+    from contracts.answer import Answer
 
 _STATUSES = {"a": 500, "b": 422, "c": 413, "d": 429}
 

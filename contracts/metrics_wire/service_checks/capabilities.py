@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contracts.level import Level
-from contracts.metrics_wire.service_calls import DOCUMENT
 from contracts.metrics_wire.service_cases import Kind
 from contracts.metrics_wire.service_task import JSON, Task, is_acknowledged, point, shown
 from contracts.metrics_wire.sides import SERVICE_CAPABILITIES, service
 from contracts.metrics_wire.sources import jobs
+from contracts.served_document import DOCUMENT
 
 if TYPE_CHECKING:
     from contracts.check import Check

@@ -6,12 +6,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from contracts.metrics_wire.bad_requests import BAD_APPENDS, BAD_UPDATES
-from contracts.metrics_wire.service_calls import DOCUMENT, TASK_ROUTE, ApiCall, call, departures, drawn_calls, route_of
+from contracts.metrics_wire.service_calls import TASK_ROUTE, ApiCall, call, departures, drawn_calls, route_of
 from contracts.metrics_wire.service_cases import Kind
 from contracts.metrics_wire.service_checks.refusing import written_task
 from contracts.metrics_wire.service_task import JSON, Task, is_acknowledged, is_refused, shown, strict_json
 from contracts.metrics_wire.sides import service
 from contracts.metrics_wire.sources import jobs
+from contracts.served_document import DOCUMENT
 
 if TYPE_CHECKING:
     from contracts.check import Check

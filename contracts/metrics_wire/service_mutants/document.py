@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from contracts.metrics_wire.service_calls import DOCUMENT, TASK_ROUTE, ApiCall
+from contracts.metrics_wire.service_calls import TASK_ROUTE, ApiCall
 from contracts.metrics_wire.service_cases import Kind
 from contracts.metrics_wire.service_mutants.tampering import Forged, Message, Tampering, edited
 from contracts.metrics_wire.service_task import is_refused
 from contracts.metrics_wire.sides import service
+from contracts.served_document import DOCUMENT
 
 if TYPE_CHECKING:
     from contracts.metrics_wire.protocols import ServiceAnswer
