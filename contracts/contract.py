@@ -251,7 +251,7 @@ class Contract(Generic[A]):
     ) -> pytest.MarkDecorator:
         """Parametrize a test ``(adapter, mutant)`` over the mutants of the checks in force; otherwise as `parametrize`.
 
-        Where a check is a known failure, its mutants are skipped: without the defect it fails already.
+        Where a check fails without the defect too, as is known, the mutant is skipped.
         """
         from contracts.parametrization import over_mutants  # noqa: PLC0415 - pytest is needed only here
 

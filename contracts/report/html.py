@@ -9,7 +9,7 @@ import jinja2
 
 from contracts.report.kills import kill_rows, letter
 from contracts.report.matrix import matrices
-from contracts.report.summary import standings
+from contracts.report.summary import not_tried, standings
 
 if TYPE_CHECKING:
     from contracts.report.report import Report
@@ -76,6 +76,7 @@ def _sections(report: Report) -> list[dict[str, object]]:
                 "matrices": [matrix for matrix in own if matrix.kind == "level"],
                 "kills": [(matrix, kill_rows(report, matrix)) for matrix in mutants],
                 "told": [result for result in report.results if result.contract == name and result.failure],
+                "untried": not_tried(mutant for mutant in report.mutants if mutant.contract == name),
                 "unproved": [
                     mutant
                     for mutant in report.mutants

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contracts.report.matrix import matrices
 from contracts.report.records import Outcome
-from contracts.report.summary import standings
+from contracts.report.summary import not_tried, standings
 
 if TYPE_CHECKING:
     from contracts.report.report import Report
@@ -48,6 +48,9 @@ def as_markdown(report: Report) -> str:
         lines += ["### Known failures", ""]
         lines += [f"- {result.check} on {_literal(result.subject)}: {_literal(result.message)}" for result in known]
         lines.append("")
+    if untried := not_tried(report.mutants):
+        lines += [_FOLD, "<summary>mutants and controls that were not tried</summary>", ""]
+        lines += [*(f"- {_literal(line)}" for line in untried), "", _UNFOLD, ""]
     for matrix in matrices(report):
         headings = ["id", matrix.kind, matrix.text, *map(_literal, matrix.subjects)]
         lines += [_FOLD, f"<summary>{html.escape(matrix.contract)}</summary>", ""]

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contracts.mutant import Proof
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from contracts.report.records import MutantRecord, Result, Subject
     from contracts.report.report import Report
+
+
+_CLEAN = {"passed", "killed", "held", "skipped", "not tried"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Row:
     @property
     def clean(self) -> bool:
         """Whether nothing in the row needs a look."""
-        return all(cell.verdict in {"passed", "killed", "held", "skipped"} for cell in self.cells)
+        return all(cell.key and cell.verdict in _CLEAN for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ def _checks(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row,
 
 def _mutants(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row, ...]:
     records = [record for record in report.mutants if record.contract == contract]
-    cells = {(record.mutant, record.subject): Cell(record.proof, record.reason, record.key) for record in records}
+    cells = {(record.mutant, record.subject): _proof(record) for record in records}
     first = {record.mutant: record for record in reversed(records)}
     return tuple(
         Row(
@@ -118,3 +123,7 @@ def _mutants(report: Report, contract: str, names: tuple[str, ...]) -> tuple[Row
         )
         for mutant, record in sorted(first.items())
     )
+
+
+def _proof(record: MutantRecord) -> Cell:
+    return Cell("not tried" if record.proof == Proof.SKIPPED else record.proof, record.reason, record.key)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contracts.level import Level
+from contracts.mutant import Proof
 from contracts.report.records import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from contracts.report.records import Result
+    from contracts.report.records import MutantRecord, Result
     from contracts.report.report import Report
 
 
@@ -53,6 +54,12 @@ def standings(report: Report) -> list[Standing]:
         _standing(report, subject.contract, subject.contract_version, subject.name, subject.version)
         for subject in sorted(report.header.subjects, key=lambda subject: _order(report, subject.contract))
     ]
+
+
+def not_tried(mutants: Iterable[MutantRecord]) -> list[str]:
+    """How many of the mutants and controls were not tried, and why: one line per adapter and reason."""
+    found = Counter((mutant.subject, mutant.reason) for mutant in mutants if mutant.proof == Proof.SKIPPED)
+    return [f"{subject}: {count} not tried: {reason}" for (subject, reason), count in found.items()]
 
 
 def _order(report: Report, contract: str) -> int:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from contracts.report.matrix import Matrix, matrices
 from contracts.report.records import Outcome
+from contracts.report.summary import not_tried
 
 if TYPE_CHECKING:
     from contracts.report.report import Report
@@ -28,19 +29,22 @@ _STYLES = {
     "inconclusive": "bold magenta",
     "known": "yellow",
     "skipped": "dim",
+    "not tried": "dim",
 }
 _PLAIN_WIDTH = 160
 _TEXT_WIDTH = 32
 
 
 def show(report: Report, console: Console) -> None:
-    """Print every table, the reasons of known failures, and the text of each failure and each mutant not killed."""
+    """Print every table, why checks may fail and mutants were not tried, and the text of each failure and survivor."""
     for matrix in matrices(report):
         console.print(_table(matrix, plain=not console.is_terminal))
     for result in report.results:
         if result.outcome is Outcome.KNOWN:
             line = f"known: {result.check} on {result.subject}: {result.message}"
             console.print(Text(line, style=_STYLES[result.outcome]), soft_wrap=True)
+    for line in not_tried(report.mutants):
+        console.print(Text(line, style=_STYLES["not tried"]), soft_wrap=True)
     for result in report.results:
         if result.outcome in {Outcome.FAILED, Outcome.ERROR}:
             console.print(Text(f"\n{result.subject}: {result.failure}", style=_STYLES[result.outcome]), soft_wrap=True)
