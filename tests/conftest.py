@@ -1,14 +1,27 @@
-"""A tiny language model, for every test that starts a server of somebody else's."""
+"""What tests of several rooms need: a tiny language model for other people's servers, and a headless browser.
+
+The modules of ``programs`` are importable for every test.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import json
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
+
+    from chromium import Chromium
+
+    NotHere = Callable[[str, str], NoReturn]
+
+sys.path.insert(0, str(Path(__file__).parent / "programs"))
 
 WINDOW = 128
 _HIDDEN = 128
@@ -18,6 +31,38 @@ _TEMPLATE = (
     "{% for message in messages %}{{ message['role'] }}: {{ message['content'] or '' }}\n{% endfor %}"
     "{% if add_generation_prompt %}assistant: {% endif %}"
 )
+
+
+@pytest.fixture(scope="session")
+def not_here() -> NotHere:
+    """Called as ``not_here(what, reason)``: skips a test, or fails it where ``CONTRACTS_REQUIRE`` names ``what``."""
+
+    def refuse(what: str, reason: str) -> NoReturn:
+        if what in os.environ.get("CONTRACTS_REQUIRE", "").split(","):
+            pytest.fail(f"{reason} (CONTRACTS_REQUIRE asks for {what})")
+        pytest.skip(reason)
+
+    return refuse
+
+
+@pytest.fixture(scope="session")
+def chromium(not_here: NotHere) -> Iterator[Chromium]:
+    """The headless Chromium of this session."""
+    if importlib.util.find_spec("selenium") is None:
+        not_here("browser", "selenium is missing: install the dependency group test")
+    from chromium import MISSING, Chromium, programs  # noqa: PLC0415 - importable since this file ran
+
+    if not programs():
+        not_here("browser", MISSING)
+    with Chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def browser(chromium: Chromium) -> Chromium:
+    """A headless Chromium that shows nothing and has said nothing yet."""
+    chromium.forget()
+    return chromium
 
 
 @pytest.fixture(scope="session")

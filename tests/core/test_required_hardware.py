@@ -55,7 +55,8 @@ def test_required_programs_that_are_missing_are_an_error(
     (tmp_path / "without.py").write_text(
         "import chromium, postgresql\n\nchromium.programs = postgresql.programs = str\n"
     )
-    path = os.pathsep.join((str(ROOT / "tests" / "metrics_wire" / "processes"), str(tmp_path)))
+    folders = (ROOT / "tests" / "programs", ROOT / "tests" / "metrics_wire" / "processes", tmp_path)
+    path = os.pathsep.join(map(str, folders))
     seen = run("-p", "without", *tests, CONTRACTS_REQUIRE=required, PYTHONPATH=path)
     assert seen[0] == code, seen[1]
     assert outcome in seen[1]

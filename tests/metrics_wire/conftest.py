@@ -5,7 +5,6 @@ The modules of ``processes`` are importable for the tests of this room.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -19,6 +18,7 @@ from impl.metrics_wire.reporter import JobsServiceProgressReporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import NoReturn
 
     from chromium import Chromium
     from postgresql import PostgreSQL
@@ -26,18 +26,13 @@ if TYPE_CHECKING:
 
     from impl.metrics_wire.service.adapter import ServiceAdapter
 
+    NotHere = Callable[[str, str], NoReturn]
+
 sys.path.insert(0, str(Path(__file__).parent / "processes"))
 
 
-def not_here(what: str, reason: str) -> None:
-    """Skip a test that needs ``what``, or fail it where ``CONTRACTS_REQUIRE`` names that."""
-    if what in os.environ.get("CONTRACTS_REQUIRE", "").split(","):
-        pytest.fail(f"{reason} (CONTRACTS_REQUIRE asks for {what})")
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[PostgreSQL]:
+def postgresql(not_here: NotHere) -> Iterator[PostgreSQL]:
     """A PostgreSQL of this session; each test takes databases of its own from ``create_database()``."""
     from postgresql import MISSING, PostgreSQL, programs  # noqa: PLC0415 - importable since this file ran
 
@@ -45,26 +40,6 @@ def postgresql() -> Iterator[PostgreSQL]:
         not_here("postgresql", MISSING)
     with PostgreSQL() as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Chromium]:
-    """The headless Chromium of this session."""
-    if importlib.util.find_spec("selenium") is None:
-        not_here("browser", "selenium is missing: install the dependency group test")
-    from chromium import MISSING, Chromium, programs  # noqa: PLC0415 - importable since this file ran
-
-    if not programs():
-        not_here("browser", MISSING)
-    with Chromium() as running:
-        yield running
-
-
-@pytest.fixture
-def browser(chromium: Chromium) -> Chromium:
-    """A headless Chromium that shows nothing and has said nothing yet."""
-    chromium.forget()
-    return chromium
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import Tampering, document_of, edited
-from contracts.gym_overflow.probe import LIMIT_FIELD, Route, send
+from contracts.gym_overflow.endpoint_mutants.forging import REFUSED, document_of, edited
+from contracts.gym_overflow.endpoint_mutants.tampering import Tampering
+from contracts.gym_overflow.probe import LIMIT_FIELD, Route
 from contracts.gym_overflow.ruler import window_of
 from contracts.gym_overflow.sides import endpoint
-from contracts.gym_overflow.window_probes import ONE_OVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ def _without_clamp(route: Route, field: str) -> type[Tampering]:
         def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
             generated = _generated(answer)
             if path == route and field in body and generated is not None and generated < body[field]:
-                return send(self.inner, ONE_OVER, route)
+                return REFUSED
             return answer
 
     WithoutClamp.__doc__ = f"refuses {field} above what the window leaves on {route}"

@@ -6,43 +6,41 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow.endpoint_checks.faults import served_routes
-from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, Tampering, error, is_client_error
+from contracts.gym_overflow.endpoint_mutants.forging import OK, REFUSED, Forged, error
+from contracts.gym_overflow.endpoint_mutants.tampering import Tampering, TamperingWithFaults
 from contracts.gym_overflow.fault import Fault, FaultyRequest, Suspicion
-from contracts.gym_overflow.probe import Probe, Route, send
+from contracts.gym_overflow.probe import Probe, Route
+from contracts.gym_overflow.protocols import EndpointWrapper
 from contracts.gym_overflow.ruler import Ruler, window_of
 from contracts.gym_overflow.sides import endpoint
-from contracts.gym_overflow.window_probes import ONE_OVER
 
 if TYPE_CHECKING:
     from contracts.answer import Answer
 
 
 @endpoint.mutant("GO-M206a", killed_by="GO-206", witness=FaultyRequest(Fault.MODEL, "my context length"))
-class EchoesTheRequest(Tampering):
+class EchoesTheRequest(TamperingWithFaults):
     """answers a faulty request with a 400 that quotes it"""
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        return error(400, f"invalid request: {json.dumps(body)}") if body and is_client_error(answer) else answer
+    def faulted(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return error(400, f"invalid request: {json.dumps(body)}") if body else answer
 
 
 @endpoint.mutant("GO-M201a", killed_by="GO-201", witness=FaultyRequest(Fault.MODEL, "hello"))
-class BlamesMaxTokens(Tampering):
+class BlamesMaxTokens(TamperingWithFaults):
     """names max_tokens in the answer to an unrelated fault"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return error(400, "check the model, the messages and max_tokens") if is_client_error(answer) else answer
+    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return error(400, "check the model, the messages and max_tokens")
 
 
 @endpoint.mutant("GO-M202a", killed_by="GO-202")
-class TakesEveryValueErrorForAnOverflow(Tampering):
+class TakesEveryValueErrorForAnOverflow(EndpointWrapper):
     """answers every ValueError inside the server as an overflow"""
-
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return answer
 
     def internal_fault(self, message: str, method: str, path: str, json: Any) -> Answer:
         self.inner.internal_fault(message, method, path, json)
-        return send(self.inner, ONE_OVER)
+        return REFUSED
 
 
 @endpoint.mutant("GO-M202b", killed_by="GO-202")
@@ -56,10 +54,10 @@ class HidesTheFaultOfOneRoute(TakesEveryValueErrorForAnOverflow):
         return super().internal_fault(message, method, path, json)
 
 
-def _at(route: Route, forged: Forged, how: str) -> type[Tampering]:
-    class AtOneRoute(Tampering):
-        def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-            return forged if path == route and is_client_error(answer) else answer
+def _at(route: Route, forged: Forged, how: str) -> type[TamperingWithFaults]:
+    class AtOneRoute(TamperingWithFaults):
+        def faulted(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+            return forged if path == route else answer
 
     AtOneRoute.__doc__ = f"answers a faulty request to {route} {how}"
     return AtOneRoute
@@ -94,11 +92,11 @@ class NamesTheLimitElsewhere(Tampering):
 
 
 @endpoint.mutant("GO-M211a", killed_by="GO-211", witness=FaultyRequest(Fault.MODEL, "hello", 4))
-class EchoesTheFields(Tampering):
+class EchoesTheFields(TamperingWithFaults):
     """answers a faulty request with a 400 that lists the fields it had"""
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        return error(400, f"fields: {sorted(body)}") if body and is_client_error(answer) else answer
+    def faulted(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return error(400, f"fields: {sorted(body)}") if body else answer
 
 
 @endpoint.mutant("GO-M212a", killed_by="GO-212", witness=Probe(-1, 3))
@@ -109,7 +107,7 @@ class AddsUpPromptAndLimit(Tampering):
         if answer.status != OK or path != Route.CHAT or not isinstance(body.get("max_tokens"), int):
             return answer
         count = Ruler.of(self).count(path, body) or 0
-        return send(self.inner, ONE_OVER) if count + body["max_tokens"] > window_of(self) else answer
+        return REFUSED if count + body["max_tokens"] > window_of(self) else answer
 
 
 @endpoint.mutant("GO-M213a", killed_by="GO-213", witness=Suspicion("user text", "context length"))
@@ -117,4 +115,4 @@ class ReadsTheUsersWords(Tampering):
     """refuses a request that mentions a context length"""
 
     def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        return send(self.inner, ONE_OVER) if "context length" in json.dumps(body) else answer
+        return REFUSED if "context length" in json.dumps(body) else answer

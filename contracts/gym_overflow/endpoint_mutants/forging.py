@@ -6,9 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.judging import text_of
-from contracts.gym_overflow.protocols import EndpointWrapper
-from contracts.gym_overflow.refusal import STATUS
+from contracts.gym_overflow.refusal import CODES, MARKER, STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 
 JSON_TYPE = {"content-type": "application/json"}
 OK = 200
-_CLIENT_ERRORS = range(400, 500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,11 @@ def with_words(answer: Answer, old: str, new: str) -> Forged:
 
 def document_of(answer: Answer) -> dict[str, Any]:
     """The JSON object of a 200, empty where it is another answer or a stream."""
-    return _as_object(None, answer.body) if answer.status == OK else {}
+    try:
+        document = json.loads(answer.body) if answer.status == OK else {}
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def edited(answer: Answer, edit: Callable[[dict[str, Any]], None]) -> Answer:
@@ -61,41 +62,5 @@ def error(status: int, message: str, code: object = None) -> Forged:
     return Forged(status, json.dumps(body).encode())
 
 
-def is_refusal(answer: Answer) -> bool:
-    """Whether the answer refuses an overflow."""
-    return answer.status == STATUS and "maximum context length" in text_of(answer)
-
-
-def is_client_error(answer: Answer) -> bool:
-    """Whether the answer refuses a request for another reason."""
-    return answer.status in _CLIENT_ERRORS and not is_refusal(answer)
-
-
-def _as_object(sent: Any, content: bytes | None) -> dict[str, Any]:
-    if content is not None:
-        try:
-            sent = json.loads(content)
-        except ValueError:
-            return {}
-    return sent if isinstance(sent, dict) else {}
-
-
-class Tampering(EndpointWrapper):
-    """Lets every request through and may exchange the answer."""
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        json: Any = None,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """Forward the request, and tamper with the answer."""
-        answer = super().request(method, path, json=json, content=content, headers=headers)
-        return self.tampered(path, _as_object(json, content), answer)
-
-    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        """What is answered instead; ``body`` is empty where it is no JSON object."""
-        raise NotImplementedError
+#: How a conforming endpoint refuses an overflow.
+REFUSED = error(STATUS, f"This model's {MARKER} is exceeded.", CODES[0])

@@ -6,7 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import Tampering, error, is_refusal
+from contracts.gym_overflow.endpoint_mutants.forging import error
+from contracts.gym_overflow.endpoint_mutants.tampering import TamperingWithRefusals
 from contracts.gym_overflow.protocols import EndpointWrapper
 from contracts.gym_overflow.sides import endpoint
 
@@ -17,15 +18,14 @@ if TYPE_CHECKING:
 
 
 @endpoint.mutant("GO-M131a", killed_by="GO-131")
-class TiresOfRefusing(Tampering):
+class TiresOfRefusing(TamperingWithRefusals):
     """answers the second overflow with 503"""
 
-    refused = 0
+    overflows = 0
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if is_refusal(answer):
-            self.refused += 1
-        return error(503, "busy") if self.refused > 1 else answer
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        self.overflows += 1
+        return error(503, "busy") if self.overflows > 1 else answer
 
 
 @endpoint.mutant("GO-M132a", killed_by="GO-132")

@@ -6,16 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow.api_calls import ApiCall
-from contracts.gym_overflow.endpoint_mutants.forging import (
-    JSON_TYPE,
-    OK,
-    Forged,
-    Tampering,
-    error,
-    is_client_error,
-    is_refusal,
-    with_status,
-)
+from contracts.gym_overflow.endpoint_mutants.forging import JSON_TYPE, OK, Forged, error, with_status
+from contracts.gym_overflow.endpoint_mutants.tampering import Tampering, TamperingWithFaults, TamperingWithRefusals
 from contracts.gym_overflow.fault import Fault, FaultyRequest
 from contracts.gym_overflow.probe import Route
 from contracts.gym_overflow.ruler import model_of
@@ -29,31 +21,27 @@ _FORBIDDEN = ApiCall("POST", Route.CHAT.value, content_type="application/json", 
 
 
 @endpoint.mutant("GO-M301a", killed_by="GO-301", witness=_FAULT)
-class FailsOnClientErrors(Tampering):
+class FailsOnClientErrors(TamperingWithFaults):
     """answers a client's fault with 500"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return error(500, "internal error") if is_client_error(answer) else answer
+    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return error(500, "internal error")
 
 
 @endpoint.mutant("GO-M302a", killed_by="GO-302", witness=_FAULT)
-class AnswersWithDetail(Tampering):
+class AnswersWithDetail(TamperingWithFaults):
     """answers a client's fault with the framework's own object instead of an error object"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if not is_client_error(answer):
-            return answer
+    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         return Forged(answer.status, json.dumps({"detail": "bad request"}).encode(), JSON_TYPE)
 
 
 @endpoint.mutant("GO-M302b", killed_by="GO-302", witness=_FAULT)
-class AnswersInHtml(Tampering):
+class AnswersInHtml(TamperingWithFaults):
     """answers a client's fault with a page of HTML"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return (
-            Forged(answer.status, b"<h1>Bad</h1>", {"content-type": "text/html"}) if is_client_error(answer) else answer
-        )
+    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return Forged(answer.status, b"<h1>Bad</h1>", {"content-type": "text/html"})
 
 
 @endpoint.mutant("GO-M311a", killed_by="GO-311", witness=ApiCall("GET", "/v1/models"))
@@ -73,11 +61,11 @@ class AnswersAnotherSchema(Tampering):
 
 
 @endpoint.mutant("GO-M311c", killed_by="GO-311", witness=_FORBIDDEN)
-class AcceptsEverything(Tampering):
+class AcceptsEverything(TamperingWithFaults):
     """accepts a body that the document forbids"""
 
-    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if path != Route.CHAT or not is_client_error(answer):
+    def faulted(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if path != Route.CHAT:
             return answer
         plain = {"model": model_of(self), "messages": [{"role": "user", "content": "a"}], "max_tokens": 1}
         forged: Answer = self.inner.request("POST", path, json=plain)
@@ -85,16 +73,16 @@ class AcceptsEverything(Tampering):
 
 
 @endpoint.mutant("GO-M312a", killed_by="GO-312")
-class RefusesUndocumented(Tampering):
+class RefusesUndocumented(TamperingWithRefusals):
     """refuses an overflow with a status that the document does not list"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return with_status(answer, 418) if is_refusal(answer) else answer
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return with_status(answer, 418)
 
 
 @endpoint.mutant("GO-M313a", killed_by="GO-313", witness=_FAULT)
-class FaultsUndocumented(Tampering):
+class FaultsUndocumented(TamperingWithFaults):
     """answers a client's fault with a status that the document does not list"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return with_status(answer, 418) if is_client_error(answer) else answer
+    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return with_status(answer, 418)

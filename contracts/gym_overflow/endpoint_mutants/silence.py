@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, Tampering, edited
+from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, edited
+from contracts.gym_overflow.endpoint_mutants.tampering import Tampering
 from contracts.gym_overflow.probe import Route
 from contracts.gym_overflow.ruler import window_of
 from contracts.gym_overflow.sides import endpoint

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import (
-    BARE,
-    OK,
-    Forged,
-    Tampering,
-    edited,
-    error,
-    is_refusal,
-    with_words,
-)
-from contracts.gym_overflow.probe import Route, send
+from contracts.gym_overflow.endpoint_mutants.forging import BARE, OK, REFUSED, Forged, edited, error, with_words
+from contracts.gym_overflow.endpoint_mutants.overlong import told_from_plain
+from contracts.gym_overflow.endpoint_mutants.tampering import Tampering, TamperingWithRefusals
+from contracts.gym_overflow.probe import Route
 from contracts.gym_overflow.protocols import EndpointWrapper
+from contracts.gym_overflow.refusal import MARKER
 from contracts.gym_overflow.ruler import Ruler, window_of
 from contracts.gym_overflow.sides import endpoint
-from contracts.gym_overflow.window_probes import ONE_OVER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,31 +20,32 @@ if TYPE_CHECKING:
 
 
 @endpoint.mutant("GO-M110a", killed_by="GO-110")
-class BlamesTheOtherField(Tampering):
+class BlamesTheOtherField(TamperingWithRefusals):
     """refuses an overflow in words of max_completion_tokens where that was sent"""
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        if "max_completion_tokens" in body and is_refusal(answer):
-            return error(answer.status, "max_completion_tokens is too large for this prompt.")
+    def refused(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if "max_completion_tokens" in body:
+            forged = error(answer.status, "max_completion_tokens is too large for this prompt.")
+            return told_from_plain(self.inner, forged, answer)
         return answer
 
 
 @endpoint.mutant("GO-M111a", killed_by="GO-111")
-class StreamsFirst(Tampering):
+class StreamsFirst(TamperingWithRefusals):
     """answers a stream with 200 and puts the refusal into its first event"""
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        if not (body.get("stream") and is_refusal(answer)):
+    def refused(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if not body.get("stream"):
             return answer
         return Forged(OK, b"data: " + answer.body + b"\n\n", {"content-type": "text/event-stream"})
 
 
 @endpoint.mutant("GO-M112a", killed_by="GO-112")
-class FailsGroups(Tampering):
+class FailsGroups(TamperingWithRefusals):
     """answers an overflow with a bare 500 when several completions are asked for"""
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        return BARE if body.get("n", 1) > 1 and is_refusal(answer) else answer
+    def refused(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return told_from_plain(self.inner, BARE, answer) if body.get("n", 1) > 1 else answer
 
 
 @endpoint.mutant("GO-M112b", killed_by="GO-112")
@@ -66,11 +60,11 @@ class CompletesOnce(Tampering):
 
 
 @endpoint.mutant("GO-M113a", killed_by="GO-113")
-class FailsLogprobs(Tampering):
+class FailsLogprobs(TamperingWithRefusals):
     """answers an overflow with a bare 500 when logprobs are asked for"""
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        return BARE if body.get("logprobs") and is_refusal(answer) else answer
+    def refused(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        return told_from_plain(self.inner, BARE, answer) if body.get("logprobs") else answer
 
 
 @endpoint.mutant("GO-M113b", killed_by="GO-113")
@@ -110,37 +104,37 @@ class RefusesToolsTooEarly(Tampering):
     def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
         fits = "tools" in body and answer.status == OK
         if fits and Ruler.of(self).count(path, body) == window_of(self) - 1:
-            return send(self.inner, ONE_OVER)
+            return REFUSED
         return answer
 
 
 @endpoint.mutant("GO-M115a", killed_by="GO-115")
-class RewordsCompletions(Tampering):
+class RewordsCompletions(TamperingWithRefusals):
     """refuses an overflow on /v1/completions in words of its own"""
 
-    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if path == Route.COMPLETIONS and is_refusal(answer):
-            return error(answer.status, "The prompt is too long.", "context_length_exceeded")
+    def refused(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if path == Route.COMPLETIONS:
+            return told_from_plain(self.inner, error(answer.status, "The prompt is too long."), answer)
         return answer
 
 
 @endpoint.mutant("GO-M116a", killed_by="GO-116")
-class RewordsResponses(Tampering):
+class RewordsResponses(TamperingWithRefusals):
     """refuses an overflow on /v1/responses with max_model_len words"""
 
-    def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if path == Route.RESPONSES and is_refusal(answer):
-            return with_words(answer, "maximum context length", "max_model_len")
+    def refused(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        if path == Route.RESPONSES:
+            return told_from_plain(self.inner, with_words(answer, MARKER, "max_model_len"), answer)
         return answer
 
 
 @endpoint.mutant("GO-M117a", killed_by="GO-117")
-class LeavesTheSpliceUnguarded(Tampering):
+class LeavesTheSpliceUnguarded(TamperingWithRefusals):
     """answers a spliced history over the window with a bare 500"""
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
+    def refused(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
         spliced = any("generation_token_ids" in message for message in body.get("messages", ()))
-        return BARE if spliced and is_refusal(answer) else answer
+        return told_from_plain(self.inner, BARE, answer) if spliced else answer
 
 
 @endpoint.mutant("GO-M118a", killed_by="GO-118")
@@ -153,4 +147,6 @@ class TokenizesAnotherPrompt(Tampering):
 
         if path != "/tokenize":
             return answer
-        return edited(answer, edit) if answer.status == OK else error(answer.status, "The prompt is too long.")
+        if answer.status == OK:
+            return edited(answer, edit)
+        return told_from_plain(self.inner, error(answer.status, "The prompt is too long."), answer)

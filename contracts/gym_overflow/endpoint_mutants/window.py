@@ -5,17 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import (
-    OK,
-    Forged,
-    Tampering,
-    error,
-    is_refusal,
-    with_status,
-    with_words,
-)
+from contracts.gym_overflow.endpoint_mutants.forging import OK, REFUSED, Forged, error, with_status, with_words
+from contracts.gym_overflow.endpoint_mutants.tampering import Tampering, TamperingWithRefusals
 from contracts.gym_overflow.judging import triggers
-from contracts.gym_overflow.probe import LIMIT_FIELD, Route, body_of, send
+from contracts.gym_overflow.probe import LIMIT_FIELD, Route, body_of
+from contracts.gym_overflow.refusal import MARKER
 from contracts.gym_overflow.ruler import Ruler, window_of
 from contracts.gym_overflow.sides import endpoint
 from contracts.gym_overflow.window_probes import FULL, ONE_OVER
@@ -27,9 +21,9 @@ _STATUSES = {"a": 500, "b": 422, "c": 413, "d": 429}
 
 
 def _refused_with(status: int) -> type[Tampering]:
-    class RefusedWith(Tampering):
-        def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-            return with_status(answer, status) if is_refusal(answer) else answer
+    class RefusedWith(TamperingWithRefusals):
+        def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+            return with_status(answer, status)
 
     RefusedWith.__doc__ = f"refuses an overflow with status {status}"
     return RefusedWith
@@ -40,86 +34,76 @@ for _letter, _status in _STATUSES.items():
 
 
 @endpoint.mutant("GO-M101e", killed_by="GO-101", witness=FULL)
-class ServesTheFullWindow(Tampering):
+class ServesTheFullWindow(TamperingWithRefusals):
     """answers 200 to a prompt that fills the window exactly"""
 
-    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        if is_refusal(answer) and Ruler.of(self).count(path, body) in {None, window_of(self)}:
+    def refused(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if Ruler.of(self).count(path, body) in {None, window_of(self)}:
             return Forged(OK, b'{"choices": [], "usage": {}}')
         return answer
 
 
 @endpoint.mutant("GO-M102a", killed_by="GO-102")
-class SaysMaxModelLen(Tampering):
+class SaysMaxModelLen(TamperingWithRefusals):
     """says max_model_len where clients look for the maximum context length"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return with_words(answer, "maximum context length", "max_model_len") if is_refusal(answer) else answer
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return with_words(answer, MARKER, "max_model_len")
 
 
 @endpoint.mutant("GO-M102b", killed_by="GO-102")
-class LeavesOutTheNumbers(Tampering):
+class LeavesOutTheNumbers(TamperingWithRefusals):
     """states neither the prompt's tokens nor the window"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if not is_refusal(answer):
-            return answer
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         return error(answer.status, "The maximum context length is exceeded.", "context_length_exceeded")
 
 
 @endpoint.mutant("GO-M102c", killed_by="GO-102", witness=ONE_OVER)
-class CountsBeforeTheTemplate(Tampering):
+class CountsBeforeTheTemplate(TamperingWithRefusals):
     """states a prompt three tokens shorter than the final one"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         window = window_of(self)
-        if not is_refusal(answer):
-            return answer
         text = f"This model's maximum context length is {window} tokens, the prompt has {window - 3}."
         return error(answer.status, text, "context_length_exceeded")
 
 
 @endpoint.mutant("GO-M102d", killed_by="GO-102")
-class AnswersInPlainText(Tampering):
+class AnswersInPlainText(TamperingWithRefusals):
     """refuses an overflow in plain text"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if not is_refusal(answer):
-            return answer
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         return Forged(
             answer.status, json.loads(answer.body)["error"]["message"].encode(), {"content-type": "text/plain"}
         )
 
 
 @endpoint.mutant("GO-M102e", killed_by="GO-102")
-class GivesAnotherCode(Tampering):
+class GivesAnotherCode(TamperingWithRefusals):
     """gives the refusal the code of another error"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if not is_refusal(answer):
-            return answer
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         return error(answer.status, json.loads(answer.body)["error"]["message"], "invalid_value")
 
 
 @endpoint.mutant("GO-M103a", killed_by="GO-103")
-class DropsTheWords(Tampering):
+class DropsTheWords(TamperingWithRefusals):
     """refuses an overflow in words that no classifier looks for"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if is_refusal(answer):
-            for trigger in triggers():
-                answer = with_words(answer, trigger, "window")
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        for trigger in triggers():
+            answer = with_words(answer, trigger, "window")
         return answer
 
 
 @endpoint.mutant("GO-M103b", killed_by="GO-103")
-class ShoutsTheWords(Tampering):
+class ShoutsTheWords(TamperingWithRefusals):
     """writes the words that a classifier looks for in capitals"""
 
-    def tampered(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        if is_refusal(answer):
-            for trigger in triggers():
-                answer = with_words(answer, trigger, trigger.upper())
+    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        for trigger in triggers():
+            answer = with_words(answer, trigger, trigger.upper())
         return answer
 
 
@@ -129,7 +113,7 @@ class RefusesOneTooEarly(Tampering):
 
     def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
         if path == Route.CHAT and answer.status == OK and Ruler.of(self).count(path, body) == window_of(self) - 1:
-            return send(self.inner, ONE_OVER)
+            return REFUSED
         return answer
 
 

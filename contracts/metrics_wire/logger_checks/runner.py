@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.metrics_wire.bench import Bench
+from contracts.metrics_wire.bench import Bench, logged_warnings
 from contracts.metrics_wire.cases import Kind
 from contracts.metrics_wire.probe import Fault
 from contracts.metrics_wire.protocols import Schedule
 from contracts.metrics_wire.services import Service
 from contracts.metrics_wire.sides import logger
-from contracts.metrics_wire.sources import fixed
+from contracts.metrics_wire.sources import fixed, jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,13 +19,18 @@ if TYPE_CHECKING:
     from contracts.check import Check
     from contracts.metrics_wire.protocols import LoggerAdapter, Runner
 
+FAILURE = "CUDA out of memory"
 WRITES: dict[str, Callable[[Runner], object]] = {
     "processing_checkpoint": lambda runner: runner.report_running("processing_checkpoint"),
     "completed": lambda runner: runner.report_completed("Training completed"),
-    "error": lambda runner: runner.report_error("CUDA out of memory"),
+    "error": lambda runner: runner.report_error(FAILURE),
 }
 STATUSES = {"processing_checkpoint": "active", "completed": "completed", "error": "error"}
 EACH_WRITE = tuple(Kind(kind, each) for kind in WRITES for each in Service)
+EACH_END = tuple(Kind(kind, each) for kind in ("completed", "error") for each in Service)
+
+#: Half of the series of so many steps are some KiB: a report without them fits into that many times over.
+LONG_STEPS = 100
 
 
 def _trained(bench: Bench) -> dict[str, Any]:
@@ -135,8 +141,63 @@ def a_failed_read_stops_the_report(check: Check[LoggerAdapter], adapter: LoggerA
         bench.probe.faults.arm(Fault(fault, 503, methods=("GET",), times=2))
         runner = adapter.runner(bench.probe.task_url())
         try:
-            runner.report_error("CUDA out of memory")
+            runner.report_error(FAILURE)
         finally:
             runner.close()
         if bench.series != before or bench.vanished:
             raise check.fail("a report overwrote what could not be read", got=bench.series, want=before)
+
+
+def _trained_beyond_the_limit(bench: Bench) -> dict[str, Any]:
+    """A training whose series, as a whole, are twice of what the service takes from now on."""
+    process = bench.process(Schedule(max_steps=LONG_STEPS, num_epochs=1))
+    for step in range(1, LONG_STEPS + 1):
+        process.log_metrics({"loss": 1 / step, "reward": step / 7, "kl": step / 9, "entropy": 3 / step}, step, "train")
+    process.close()
+    series = bench.series
+    bench.probe.max_body = len(json.dumps(series, separators=(",", ":"))) // 2
+    return series
+
+
+def _is_stored(bench: Bench, kind: str) -> bool:
+    """Whether what a last report says beside its status is stored: its phase, or why the task failed."""
+    if kind == "error":
+        return FAILURE in json.dumps(bench.probe.stored())
+    return bool(bench.details.get("phase") == kind)
+
+
+@logger.check(
+    "MW-625",
+    source=jobs("a body beyond the limit is answered 413 and changes nothing; an update keeps what it omits"),
+    requires={"reports_to_service", "runner"},
+    examples=EACH_END,
+)
+def the_last_status_needs_no_series(check: Check[LoggerAdapter], adapter: LoggerAdapter, case: Kind) -> None:
+    """A last status arrives though the series are too large to go with it; they stay, the log says what is left out.
+
+    Why: refused for its size, the last report leaves a job active for ever, most of all the longest ones.
+
+    Usual cause: an update that always carries every series, or one that goes without them and leaves none behind.
+    """
+    with Bench(adapter, case.service) as bench:
+        runner = adapter.runner(bench.probe.task_url())
+        try:
+            runner.report_running("compiling_config")
+            before = _trained_beyond_the_limit(bench)
+            with logged_warnings() as messages:
+                runner.report_running("processing_checkpoint")
+                WRITES[case.kind](runner)
+        finally:
+            runner.close()
+        facts = {"report": case.kind, "max_body": bench.probe.max_body}
+        if bench.status != STATUSES[case.kind]:
+            raise check.fail("the last status is lost", got=bench.status, want=STATUSES[case.kind], **facts)
+        if bench.series != before or bench.vanished:
+            got, want = _sizes(bench.series), _sizes(before)
+            raise check.fail("points were lost", got=got, want=want, vanished=bench.vanished[:3], **facts)
+        if not (messages or _is_stored(bench, case.kind)):
+            raise check.fail("what was left out is not said", got=bench.details, want="a warning", **facts)
+
+
+def _sizes(series: dict[str, Any]) -> dict[str, int]:
+    return {name: len(points) for name, points in series.items()}

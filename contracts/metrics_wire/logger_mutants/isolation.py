@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from contracts.metrics_wire.logger_mutants.tampering import (
     Answer,
     CallMutant,
     Message,
+    Silenced,
     TamperedLogger,
     WireMutant,
     per_call,
@@ -76,19 +76,8 @@ class RaisesItsFailures(WireMutant):
 
 
 class _Mute(CallMutant):
-    class Silent(TamperedLogger):
-        """Says nothing, from its start until it is closed."""
-
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            logging.disable(logging.CRITICAL)
-
-        def close(self) -> None:
-            """End, in silence."""
-            try:
-                self.inner.close()
-            finally:
-                logging.disable(logging.NOTSET)
+    class Silent(Silenced, TamperedLogger):
+        """Says nothing."""
 
     logger_class = Silent
 

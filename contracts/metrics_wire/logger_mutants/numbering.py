@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from contracts.metrics_wire.cases import Planned, Run
@@ -77,9 +78,10 @@ class WaitsForTheConfiguration(CallMutant):
     logger_class = Waiting
 
 
-class _Reschedules(CallMutant):
+class _Reschedules(CallMutant, ABC):
+    @abstractmethod
     def changed(self, schedule: dict[str, Any], algorithm: str) -> None:
-        raise NotImplementedError
+        """Change the schedule of a process in place."""
 
     def start(
         self, task_url: str, schedule: Mapping[str, int | None], *, rank: int = 0, algorithm: str = "grpo"
@@ -98,15 +100,16 @@ class DerivesWhatIsStated(_Reschedules):
         schedule["steps_per_epoch"] = None
 
 
-class _Epochs(WireMutant):
+class _Epochs(WireMutant, ABC):
     """Rewrites the epochs of the points, by their step and the schedule."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__(inner)
         self.schedule: dict[str, Any] = {}
 
+    @abstractmethod
     def epoch(self, step: int) -> int:
-        raise NotImplementedError
+        """The epoch that a point at ``step`` is sent with."""
 
     def start(self, task_url: str, schedule: Mapping[str, int | None], **options: Any) -> Any:
         self.schedule = dict(schedule)
@@ -140,11 +143,12 @@ class RoundsDown(_Epochs):
         return int((step - 1) // per_epoch + 1)
 
 
-class _Percentages(WireMutant):
+class _Percentages(WireMutant, ABC):
     """Rewrites percentage_done."""
 
+    @abstractmethod
     def percentage(self, step: int, max_steps: int) -> int:
-        raise NotImplementedError
+        """The percentage that is sent with ``step``; ``max_steps`` is 0 without a planned end."""
 
     def tamper(self, message: Message, send: Line) -> Answer:
         def change(details: dict[str, Any]) -> None:

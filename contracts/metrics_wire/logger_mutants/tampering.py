@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import logging
 import threading
 import weakref
 from dataclasses import dataclass, replace
@@ -57,6 +58,21 @@ class CallMutant(Wrapper):
     ) -> Any:
         """The logger of a new process, wrapped."""
         return self.logger_class(self.inner.start(task_url, schedule, rank=rank, algorithm=algorithm), self, schedule)
+
+
+class Silenced(Wrapper):
+    """Keeps everyone from saying anything in the log, from its start until it is closed."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        logging.disable(logging.CRITICAL)
+
+    def close(self) -> None:
+        """End, in silence."""
+        try:
+            self.inner.close()
+        finally:
+            logging.disable(logging.NOTSET)
 
 
 def per_call(log_metrics: Callable[..., None]) -> type[TamperedLogger]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tempfile
 import weakref
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class _Rewritten(CallMutant):
+class _Rewritten(CallMutant, ABC):
     """Has the same drivers, rewritten."""
 
     def __init__(self, inner: Any) -> None:
@@ -34,8 +35,9 @@ class _Rewritten(CallMutant):
             rewritten.append(copy)
         return rewritten
 
+    @abstractmethod
     def transformer(self) -> ast.NodeTransformer:
-        raise NotImplementedError
+        """What rewrites the syntax tree of a driver."""
 
 
 @logger.mutant("MW-M521a", killed_by="MW-521")

@@ -33,6 +33,7 @@ class Probe:
     Attributes:
         faults: What goes wrong; arm it at any time.
         tasks: What is stored.
+        max_body: As given. A smaller one counts from then on, as where a proxy was put before the service.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Probe:
         self.faults = Faults()
         self.tasks = TaskStore(semantics, keeps_appended=keeps_appended)
         self._append = append
-        self._max_body = max_body
+        self.max_body = max_body
         self._watch = watch
         self._lock = threading.Lock()
         self._write = threading.Lock()
@@ -118,8 +119,10 @@ class Probe:
 
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
         """Carry a request out; status and JSON of the answer."""
-        if self._max_body is not None and len(body) > self._max_body:
-            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"message": f"body: more than {self._max_body} bytes"}
+        # Read once: a check may change it while a request is under way.
+        max_body = self.max_body
+        if max_body is not None and len(body) > max_body:
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"message": f"body: more than {max_body} bytes"}
         task_path = path.removesuffix(_APPEND) if method == "POST" else path
         if TASK_PATH.fullmatch(task_path) is None:
             return HTTPStatus.NOT_FOUND, {"message": f"path: {path} is no task"}

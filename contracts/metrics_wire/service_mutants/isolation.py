@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
     from contracts.metrics_wire.protocols import ServiceAnswer
 
 
-class _OtherPath(Tampering):
+class _OtherPath(Tampering, ABC):
     def tamper(self, message: Message) -> ServiceAnswer:
         return self.send(replace(message, path=self.other(message.path)))
 
+    @abstractmethod
     def other(self, path: str) -> str:
         """The path that is used instead."""
-        raise NotImplementedError
 
 
 @service.mutant("MW-M981a", killed_by="MW-981", witness=Kind("task"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +28,16 @@ _TEXT = Kind("value is text")
 _UNKNOWN = Kind("an unknown field")
 
 
-class _OnRefusal(Tampering):
+class _OnRefusal(Tampering, ABC):
     """Answers otherwise what the service refuses of a write."""
 
     def tamper(self, message: Message) -> ServiceAnswer:
         answer = self.send(message)
         return self.otherwise(message, answer) if message.body is not None and is_refused(answer) else answer
 
+    @abstractmethod
     def otherwise(self, message: Message, answer: ServiceAnswer) -> ServiceAnswer:
         """What is answered to a write that was refused."""
-        raise NotImplementedError
 
 
 class _Fails(_OnRefusal):

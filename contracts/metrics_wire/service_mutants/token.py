@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
 _UNAUTHORIZED = 401
 
 
-class _Guard(Tampering):
+class _Guard(Tampering, ABC):
     """Another guard before a service that has one; a service without a token is left alone."""
 
     def tamper(self, message: Message) -> ServiceAnswer:
         token: str | None = getattr(self.inner, "token", None)
         return self.guard(message, token) if token else self.send(message)
 
+    @abstractmethod
     def guard(self, message: Message, token: str) -> ServiceAnswer:
         """Answer a request to the service that has the token."""
-        raise NotImplementedError
 
     def admit(self, message: Message, token: str) -> ServiceAnswer:
         """Pass a request on as if it carried the token."""

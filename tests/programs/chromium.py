@@ -126,10 +126,13 @@ class Chromium:
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         return {each["params"]["request"]["url"] for each in events if each["method"] == "Network.requestWillBeSent"}
 
+    def printed(self) -> bytes:
+        """The page on paper, as PDF."""
+        return base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+
     def screenshot(self, path: Path) -> None:
         """Keep a picture of the whole page, as PNG."""
         size = self.run("return [innerWidth, document.documentElement.scrollHeight]")
         clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
         options = {"format": "png", "clip": clip, "captureBeyondViewport": True}
-
         path.write_bytes(base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"]))
