@@ -30,7 +30,7 @@ class EchoesTheRequest(TamperingWithFaults):
 class BlamesMaxTokens(TamperingWithFaults):
     """names max_tokens in the answer to an unrelated fault"""
 
-    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+    def faulted(self, _path: str, _body: dict[str, Any], _answer: Answer) -> Answer:
         return error(400, "check the model, the messages and max_tokens")
 
 

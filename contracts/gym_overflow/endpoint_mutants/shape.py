@@ -24,7 +24,7 @@ _FORBIDDEN = ApiCall("POST", Route.CHAT.value, content_type="application/json", 
 class FailsOnClientErrors(TamperingWithFaults):
     """answers a client's fault with 500"""
 
-    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+    def faulted(self, _path: str, _body: dict[str, Any], _answer: Answer) -> Answer:
         return error(500, "internal error")
 
 
