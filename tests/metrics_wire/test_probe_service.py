@@ -184,6 +184,14 @@ def test_a_body_beyond_the_limit_is_too_large() -> None:
         assert probe.stored() is None
 
 
+def test_a_limit_can_come_later() -> None:
+    with Probe() as probe:
+        assert put(probe, status_details={"a": "x" * 100}).status_code == 200
+        probe.max_body = 100
+        assert put(probe, status_details={"a": "x" * 100}).status_code == 413
+        assert put(probe, status="completed").status_code == 200
+
+
 def test_faults_strike_in_order_and_only_their_methods() -> None:
     with Probe() as probe:
         probe.faults.arm(Fault("answer", 503, methods=("PUT",), times=1), Fault("garbage", times=1))
