@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged
+from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, edited
 from contracts.gym_overflow.endpoint_mutants.tampering import Tampering
 from contracts.gym_overflow.sides import endpoint
 
@@ -33,9 +33,15 @@ class SplicesUndeclared(Tampering):
         super().__init__(inner)
         self.capabilities = frozenset(inner.capabilities) - {"splice"}
 
-    def tampered(self, _path: str, body: dict[str, Any], answer: Answer) -> Answer:
-        if answer.status != OK or "generation_token_ids" not in json.dumps(body):
+    def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
+        if "generation_token_ids" not in json.dumps(body):
             return answer
-        document = json.loads(answer.body)
-        document["usage"]["prompt_tokens"] += 5
-        return Forged(OK, json.dumps(document).encode())
+        # Asked without the ids, since an endpoint may refuse them.
+        messages = [{name: message[name] for name in ("role", "content")} for message in body["messages"]]
+        plain: Answer = self.inner.request("POST", path, json={**body, "messages": messages})
+
+        def edit(document: dict[str, Any]) -> None:
+            usage = document.setdefault("usage", {})
+            usage["prompt_tokens"] = usage.get("prompt_tokens", 0) + 5
+
+        return edited(plain, edit)

@@ -46,13 +46,13 @@ for _check, (_route, _field) in _FIELDS.items():
 
 
 @endpoint.mutant("GO-M121b", killed_by="GO-121")
-class SaysStop(Tampering):
-    """ends a clamped generation with finish_reason "stop" """
+class SaysTheOtherReason(Tampering):
+    """ends a clamped generation with finish_reason "stop", and one that ended by itself with "length" """
 
     def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
         def edit(document: dict[str, Any]) -> None:
             for choice in document["choices"]:
-                choice["finish_reason"] = "stop"
+                choice["finish_reason"] = "stop" if choice["finish_reason"] == "length" else "length"
 
         return edited(answer, edit) if path == Route.CHAT else answer
 
@@ -62,6 +62,8 @@ def _generating(defect: str, more: Callable[[Any], int]) -> type[Tampering]:
         def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
             def edit(document: dict[str, Any]) -> None:
                 document["usage"]["completion_tokens"] += more(self)
+                for choice in document["choices"]:
+                    choice["finish_reason"] = "length"
 
             return edited(answer, edit) if path == Route.CHAT else answer
 

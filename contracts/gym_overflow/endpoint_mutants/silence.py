@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from contracts.gym_overflow.endpoint_mutants.forging import OK, Forged, edited
@@ -68,10 +69,10 @@ def _streaming(defect: str, change: Callable[[bytes], bytes]) -> type[Tampering]
     return Streaming
 
 
-_DONE, _ERROR = b"data: [DONE]", b'data: {"error": {"message": "out of memory", "type": "error"}}\n\n'
+_DONE, _ERROR = re.compile(rb"data: ?\[DONE\]"), b'data: {"error": {"message": "out of memory", "type": "error"}}\n\n'
 for _letter, _defect, _change in (
-    ("a", "puts an error into the stream", lambda body: body.replace(_DONE, _ERROR + _DONE)),
-    ("b", "streams nothing but the end", lambda _: _DONE + b"\n\n"),
-    ("c", "breaks the stream off", lambda body: body.partition(_DONE)[0]),
+    ("a", "puts an error into the stream", lambda body: _DONE.sub(_ERROR + rb"\g<0>", body)),
+    ("b", "streams nothing but the end", lambda _: b"data: [DONE]\n\n"),
+    ("c", "breaks the stream off", lambda body: _DONE.split(body)[0]),
 ):
     endpoint.mutant(f"GO-M223{_letter}", killed_by="GO-223")(_streaming(_defect, _change))
