@@ -15,14 +15,15 @@ _LOADED = hypothesis.settings.get_profile(hypothesis.settings.get_current_profil
 hypothesis.settings.register_profile("rl-contracts-tests", _LOADED, deadline=None)
 hypothesis.settings.load_profile("rl-contracts-tests")
 
-_ENGINES = ("vllm", "megatron", "transformers")
-#: What ``CONTRACTS_REQUIRE`` may name, with commas between: tests that need it then fail where it is missing. The last
-#: three are looked for in the conftest.py of the tests that need them.
+#: Markers whose arguments are packages, to what ``CONTRACTS_REQUIRE`` calls them and to the tox env that has them.
+_PACKAGES = {"engine": ("engine", "engines"), "gpu": ("gpu", "gpu"), "third_party": ("third-party", "third-party")}
+#: What ``CONTRACTS_REQUIRE`` may name, with commas between: tests that need it then fail where it is missing. The
+#: programs are looked for by the fixtures that start them.
 _REQUIRABLE = frozenset({"engine", "gpu", "postgresql", "browser", "third-party"})
 
 
 def pytest_configure() -> None:
-    """Let the processes that tests start heed SIGINT, and refuse a run whose engines are required and missing."""
+    """Let the processes that tests start heed SIGINT, and refuse to require what nobody knows."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if unknown := _required() - _REQUIRABLE:
@@ -30,21 +31,22 @@ def pytest_configure() -> None:
             f"CONTRACTS_REQUIRE names {', '.join(sorted(unknown))}; it knows {', '.join(sorted(_REQUIRABLE))}",
             returncode=1,
         )
-    missing = [name for name in _ENGINES if importlib.util.find_spec(name) is None]
-    if "engine" in _required() and missing:
-        pytest.exit(
-            f"engines were asked for (CONTRACTS_REQUIRE=engine) and {', '.join(missing)} cannot be imported, so their "
-            "tests would skip: install the dependency group 'engines', as tox -e engines does",
-            returncode=1,
-        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip GPU tests where there is no device, and fail the run where they were asked for."""
-    required = "gpu" in _required() or _selects_gpu(config.getoption("markexpr"))
+    """Skip what needs a package or a device that is not here, and fail the run that asked for it."""
+    required = _required() | ({"gpu"} if _selects_gpu(config.getoption("markexpr")) else set())
+    for marker, (kind, env) in _PACKAGES.items():
+        missing = ", ".join(sorted(_skip_without_packages(items, marker, env)))
+        if missing and kind in required:
+            pytest.exit(
+                f"tests marked {marker} were asked for and would skip: {missing} cannot be imported; "
+                f"install what tox -e {env} installs",
+                returncode=1,
+            )
     if _has_device():
         return
-    if required:
+    if "gpu" in required:
         pytest.exit(
             "GPU tests were asked for (-m gpu or CONTRACTS_REQUIRE=gpu) and torch finds no CUDA device: "
             "run them on a GPU machine, or leave them out with -m 'not gpu'",
@@ -53,6 +55,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device; -m gpu makes this a failure"))
+
+
+def _skip_without_packages(items: list[pytest.Item], marker: str, env: str) -> set[str]:
+    missing: set[str] = set()
+    for item in items:
+        mark = item.get_closest_marker(marker)
+        if mark and (lacking := [name for name in mark.args if importlib.util.find_spec(name) is None]):
+            missing.update(lacking)
+            item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(lacking)}, as in tox -e {env}"))
+    return missing
 
 
 def _required() -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -21,12 +20,15 @@ def run(*arguments: str, **environment: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(importlib.util.find_spec("vllm") is not None, reason="vLLM is installed here")
-def test_required_engines_that_are_missing_fail_the_run() -> None:
-    code, output = run(CONTRACTS_REQUIRE="engine")
+def test_required_engines_that_are_missing_fail_the_run(tmp_path: Path) -> None:
+    (tmp_path / "without.py").write_text("import sys\n\nsys.modules['vllm'] = None\n")
+    tests = ("-p", "without", "tests/numerics/test_engine_vllm_processes.py")
+    code, output = run(*tests, CONTRACTS_REQUIRE="engine", PYTHONPATH=str(tmp_path))
     assert code == 1
-    assert "engines were asked for" in output
-    assert "vllm" in output
+    assert "tests marked engine were asked for and would skip: vllm cannot be imported" in output
+    code, output = run(*tests, PYTHONPATH=str(tmp_path))
+    assert code == 0
+    assert "needs vllm, as in tox -e engines" in output
 
 
 @pytest.mark.parametrize(("arguments", "environment"), [(("-m", "gpu"), {}), ((), {"CONTRACTS_REQUIRE": "gpu"})])

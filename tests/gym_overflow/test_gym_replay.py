@@ -12,11 +12,9 @@ from contracts.gym_overflow.gym import load_gym, pinned_releases
 from contracts.gym_overflow.recorded_answers import CorpusError, read_corpus
 from contracts.gym_overflow.replay import replayed, replayed_through_reference
 
-SHARED = Path(__file__).parents[3] / "shared" / "corpus" / "overflow_answers.jsonl"
 SHIPPED = Path(str(files("contracts.gym_overflow").joinpath("data", "measured_answers.jsonl")))
 CHAT = "/v1/chat/completions"
 RELEASES = [release.release for release in pinned_releases()]
-needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the whole corpus lies beside the checkout, if anywhere")
 
 
 def row(kind: str, status: int, body: str, *, recorded: bool = False, **more: Any) -> dict[str, Any]:
@@ -44,25 +42,22 @@ def test_the_reference_misses_no_shipped_overflow_and_raises_no_alarm() -> None:
     assert all(row.decided_by for row in ambiguous)
 
 
-@needs_shared
 @pytest.mark.parametrize("release", ["0.2.0", "0.7.0"])
-def test_every_gym_agrees_with_the_whole_corpus(release: str) -> None:
-    found = replayed(read_corpus(SHARED), load_gym(release))
+def test_every_gym_agrees_with_the_whole_corpus(corpus: Path, release: str) -> None:
+    found = replayed(read_corpus(corpus), load_gym(release))
     assert len(found.rows) > 1000
     assert found.disagreements == ()
 
 
-@needs_shared
-def test_the_reference_misses_only_public_wordings_of_the_whole_corpus() -> None:
-    found = replayed_through_reference(read_corpus(SHARED), load_gym("0.7.0"))
+def test_the_reference_misses_only_public_wordings_of_the_whole_corpus(corpus: Path) -> None:
+    found = replayed_through_reference(read_corpus(corpus), load_gym("0.7.0"))
     assert [row.number for row in found.rows if row.false_alarm or (row.missed and row.measured)] == []
     assert found.holds
 
 
-@needs_shared
-def test_the_shipped_rows_are_measured_rows_of_the_corpus() -> None:
+def test_the_shipped_rows_are_measured_rows_of_the_corpus(corpus: Path) -> None:
     """Every kind and producer that was measured is among them, and no public report."""
-    whole = [row for row in read_corpus(SHARED) if row.get("source") == "measured"]
+    whole = [row for row in read_corpus(corpus) if row.get("source") == "measured"]
     shipped = read_corpus(SHIPPED)
     known = {(row["producer"], row["kind"], row["status"], row["body"]) for row in whole}
     assert {(row["producer"], row["kind"], row["status"], row["body"]) for row in shipped} <= known

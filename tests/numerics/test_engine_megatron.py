@@ -6,7 +6,6 @@ real one, in ``test_engine_parity.py``.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from impl.numerics.adapter import ReferencePair
 
 pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(importlib.util.find_spec("megatron") is None, reason="needs megatron-core, as in env engines"),
+    pytest.mark.engine("megatron"),
 ]
 HERE = Path(__file__).parent
 

@@ -5,7 +5,6 @@ The head is the code that a Llama has, on which test_engine_megatron.py tries ev
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from impl.numerics.megatron.body import Body
 
 pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(importlib.util.find_spec("megatron") is None, reason="needs megatron-core, as in env engines"),
+    pytest.mark.engine("megatron"),
     # transformers warns about kernels that it does without on a CPU
     pytest.mark.filterwarnings("default"),
 ]

@@ -5,7 +5,6 @@ The pool's refits are held to be as good as fresh starts by ``numerics.head`` on
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
     from contracts import Check, Control, Mutant
     from impl.numerics.pairs import ReferencePair
 
-MISSING = [name for name in ("vllm", "megatron") if importlib.util.find_spec(name) is None]
 pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(bool(MISSING), reason=f"needs {' and '.join(MISSING)}, as in env engines"),
+    pytest.mark.engine("vllm", "megatron"),
     # vLLM, transformers and what they import warn of much that concerns none of this
     pytest.mark.filterwarnings("default"),
 ]

@@ -5,7 +5,6 @@ The strategy is the one that ``test_engine_vllm_processes.py`` does not prove in
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -17,11 +16,9 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-MISSING = [name for name in ("vllm", "megatron") if importlib.util.find_spec(name) is None]
 pytestmark = [
-    pytest.mark.engine,
+    pytest.mark.engine("vllm", "megatron"),
     pytest.mark.slow,
-    pytest.mark.skipif(bool(MISSING), reason=f"needs {' and '.join(MISSING)}, as in env engines"),
 ]
 CHECKS = ["NU-501", "NU-502", "NU-506"]
 

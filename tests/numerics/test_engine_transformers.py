@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import numpy as np
 import pytest
 
@@ -11,10 +9,7 @@ from impl.numerics.checkpoint import HeadShape
 from impl.numerics.torch_adapter import torch_rollout, torch_trainer
 
 pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(
-        importlib.util.find_spec("transformers") is None, reason="needs transformers, as in env engines"
-    ),
+    pytest.mark.engine("transformers"),
     # transformers warns about what it does not find; none of it concerns a model built from a config
     pytest.mark.filterwarnings("default"),
 ]

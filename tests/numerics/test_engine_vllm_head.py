@@ -5,7 +5,6 @@ What is drawn beyond the named cases is left to the torch engine, which starts i
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pytest
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from impl.numerics.vllm.adapter import VllmAdapter
 
 pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="needs vllm, as in env engines"),
+    pytest.mark.engine("vllm"),
     pytest.mark.filterwarnings("ignore"),  # vLLM's own, as it is imported and started
 ]
 

@@ -5,7 +5,6 @@ Their wheels are fetched once, checked against their hashes, and only their Pyth
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -23,8 +22,7 @@ from impl.numerics.vllm.source_patch import is_patched, patch_file, restore_file
 from impl.numerics.vllm.switch import HeadStrategy, HeadSwitchError, choose_strategy
 
 pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="needs vllm, as in env engines"),
+    pytest.mark.engine("vllm"),
 ]
 HERE = Path(__file__).parent
 

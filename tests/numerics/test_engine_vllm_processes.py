@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -12,8 +11,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="needs vllm, as in env engines"),
+    pytest.mark.engine("vllm"),
 ]
 HERE = Path(__file__).parent
 ENVIRONMENT = {

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import torch
-
-if importlib.util.find_spec("vllm") is None:
-    pytest.skip("needs vllm, as in env engines", allow_module_level=True)
 
 from impl.numerics.checkpoint import HeadShape
 from impl.numerics.vllm import head_hook, invalidation, plugin, worker_refit
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from impl.numerics.vllm.body import Body
     from impl.numerics.vllm.engine import VllmEngine
 
-pytestmark = [pytest.mark.engine, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.engine("vllm"), pytest.mark.filterwarnings("ignore")]
 
 PROMPT = [*range(3, 43)]
 CACHED = HeadStrategy.CACHED

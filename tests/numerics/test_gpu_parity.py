@@ -5,7 +5,6 @@ The trainer's body then differs by its device too, which the contract measures a
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,10 +17,8 @@ if TYPE_CHECKING:
     from contracts import Check
     from impl.numerics.pairs import ReferencePair
 
-MISSING = [name for name in ("vllm", "megatron") if importlib.util.find_spec(name) is None]
 pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(bool(MISSING), reason=f"needs {' and '.join(MISSING)}"),
+    pytest.mark.gpu("vllm", "megatron"),
     # vLLM and what it imports warn of much that concerns none of this
     pytest.mark.filterwarnings("default"),
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from impl.numerics.vllm.engine import VllmEngine
 
 pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="needs a CUDA build of vllm"),
+    pytest.mark.gpu("vllm"),
     pytest.mark.filterwarnings("ignore"),  # vLLM's own, as it is imported and started
 ]
 

@@ -7,6 +7,7 @@ Configurations, histograms and figures are no series and are left out.
 from __future__ import annotations
 
 import tempfile
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -26,16 +27,16 @@ def series_name(tag: str) -> str:
     return next((new + tag.removeprefix(old) for old, new in PREFIXES.items() if tag.startswith(old)), tag)
 
 
-class BackendLogger:
+class BackendLogger(ABC):
     """A training logger that hands on what it gets."""
 
-    def put(self, tag: str, value: Any, step: Any) -> None:
-        """Hand one value to the backend."""
-        raise NotImplementedError
+    @abstractmethod
+    def hand_on(self, values: dict[str, Any], step: Any) -> None:
+        """Hand values to the backend, by tag."""
 
+    @abstractmethod
     def end(self) -> None:
         """End the backend's run."""
-        raise NotImplementedError
 
     def log_metrics(
         self,
@@ -47,16 +48,15 @@ class BackendLogger:
     ) -> None:
         """Hand every value on."""
         del step_metric, step_finished
-        for name, value in metrics.items():
-            self.put(f"{prefix}/{name}" if prefix else name, value, step)
+        self.hand_on({f"{prefix}/{name}" if prefix else name: value for name, value in metrics.items()}, step)
 
-    def log_hyperparams(self, params: dict[str, Any]) -> None:
+    def log_hyperparams(self, params: dict[str, Any]) -> None:  # noqa: B027 - no series, so nothing to hand on
         """No series."""
 
-    def log_histogram(self, histogram: Any, step: Any, name: str) -> None:
+    def log_histogram(self, histogram: Any, step: Any, name: str) -> None:  # noqa: B027 - no series, so nothing to hand on
         """No series."""
 
-    def log_plot(self, figure: Any, step: Any, name: str) -> None:
+    def log_plot(self, figure: Any, step: Any, name: str) -> None:  # noqa: B027 - no series, so nothing to hand on
         """No series."""
 
     def finish(self) -> None:
@@ -68,7 +68,7 @@ class BackendLogger:
         self.end()
 
 
-class BackendAdapter:
+class BackendAdapter(ABC):
     """Starts loggers, and reads what their backend stored of a task.
 
     Attributes:
@@ -103,13 +103,13 @@ class BackendAdapter:
             found[series_name(tag)] += points
         return found
 
+    @abstractmethod
     def logger(self, task: str) -> BackendLogger:
         """A logger of the backend."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, task: str) -> Stored:
         """What the backend stored, by tag."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Remove what was stored."""

@@ -16,9 +16,10 @@ class MlflowLogger(BackendLogger):
     def __init__(self, client: MlflowClient, run: str) -> None:
         self.client, self.run = client, run
 
-    def put(self, tag: str, value: Any, step: Any) -> None:
-        """Log a metric."""
-        self.client.log_metric(self.run, tag, value, step=step)
+    def hand_on(self, values: dict[str, Any], step: Any) -> None:
+        """Log every value."""
+        for tag, value in values.items():
+            self.client.log_metric(self.run, tag, value, step=step)
 
     def end(self) -> None:
         """Terminate the run."""

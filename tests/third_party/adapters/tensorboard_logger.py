@@ -23,9 +23,10 @@ class SummaryWriterLogger(BackendLogger):
     def __init__(self, folder: Path) -> None:
         self.writer = SummaryWriter(str(folder))
 
-    def put(self, tag: str, value: Any, step: Any) -> None:
-        """Add a scalar."""
-        self.writer.add_scalar(tag, value, step)
+    def hand_on(self, values: dict[str, Any], step: Any) -> None:
+        """Add scalars."""
+        for tag, value in values.items():
+            self.writer.add_scalar(tag, value, step)
 
     def end(self) -> None:
         """Close the writer."""
@@ -40,17 +41,9 @@ class TrackerLogger(BackendLogger):
         self.tracker = TensorBoardTracker(folder.name, str(folder.parent))
         self.tracker.start()
 
-    def log_metrics(
-        self,
-        metrics: dict[Any, Any],
-        step: Any,
-        prefix: str = "",
-        step_metric: str | None = None,
-        step_finished: bool = False,  # noqa: FBT001, FBT002 - NeMo-RL's interface
-    ) -> None:
-        """Log the dict under prefixed names."""
-        del step_metric, step_finished
-        self.tracker.log({f"{prefix}/{name}" if prefix else name: value for name, value in metrics.items()}, step=step)
+    def hand_on(self, values: dict[str, Any], step: Any) -> None:
+        """Log the dict."""
+        self.tracker.log(values, step=step)
 
     def end(self) -> None:
         """Finish the tracker."""
@@ -65,18 +58,9 @@ class CallbackLogger(BackendLogger):
         # The beginning of a training sets it; without it, what is logged after the end goes to ./runs.
         self.callback.logging_dir = str(folder)
 
-    def log_metrics(
-        self,
-        metrics: dict[Any, Any],
-        step: Any,
-        prefix: str = "",
-        step_metric: str | None = None,
-        step_finished: bool = False,  # noqa: FBT001, FBT002 - NeMo-RL's interface
-    ) -> None:
-        """Log the dict under prefixed names."""
-        del step_metric, step_finished
-        logs = {f"{prefix}/{name}" if prefix else name: value for name, value in metrics.items()}
-        self.callback.on_log(None, TrainerState(global_step=step), TrainerControl(), logs=logs)
+    def hand_on(self, values: dict[str, Any], step: Any) -> None:
+        """Log the dict."""
+        self.callback.on_log(None, TrainerState(global_step=step), TrainerControl(), logs=values)
 
     def end(self) -> None:
         """The training ends."""
