@@ -36,16 +36,16 @@ def refuses_for_length(endpoint: Endpoint, path: str, body: Mapping[str, Any], a
     limit = LIMIT_FIELD[Route(path)]
     if not {limit, "max_completion_tokens"} & short.keys():
         short[limit] = 1
-    # Written here, since what a client may have sent is not all accepted by a codec that is stricter: NaN, for one.
+    # As bytes: what a client sent may hold what an adapter's own codec refuses to write, such as NaN.
     again = endpoint.request("POST", path, content=json.dumps(short).encode(), headers=JSON_TYPE)
     return again.status == OK
 
 
 def told_from_plain(endpoint: Endpoint, forged: Answer, answer: Answer) -> Answer:
-    """``forged`` in the place of the refusal ``answer``, so that it is told from that of a plain chat request.
+    """``forged`` instead of the refusal ``answer``, in a way that is told from the refusal of a plain chat request.
 
-    An endpoint that refuses a plain chat request in words of its own may have no words to lose; the refusal gets
-    another status there.
+    Where the plain one lacks something already, ``forged`` may lack no more than that: ``answer`` gets another status
+    then, which is told from any.
     """
     window = window_of(endpoint)
     plain = (send(endpoint, Probe(0, limit)) for limit in (None, 1))
