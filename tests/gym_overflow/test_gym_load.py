@@ -116,6 +116,20 @@ def test_a_broken_wheel_is_refused(tmp_path: Path) -> None:
             load_gym(str(wheel))
 
 
+@pytest.mark.parametrize(("after_the_signature", "written", "says"), [(0, 1, "encrypted"), (2, 99, "compression")])
+def test_a_wheel_that_only_another_program_reads_is_refused(
+    tmp_path: Path, after_the_signature: int, written: int, says: str
+) -> None:
+    wheel = wheel_with(tmp_path / "gym.whl", {FILE: b"pass"})
+    content = bytearray(wheel.read_bytes())
+    # Flags and compression follow the version in the file's header, and both versions in the directory's.
+    for signature, versions in ((b"PK\x03\x04", 2), (b"PK\x01\x02", 4)):
+        content[content.index(signature) + 4 + versions + after_the_signature] = written
+    wheel.write_bytes(content)
+    with pytest.raises(SourceUnavailable, match=rf"cannot be read as a wheel.*{says}.*Download it again"):
+        load_gym(str(wheel))
+
+
 def test_a_missing_wheel_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     for name in ("absent.whl", "absent.py"):
         with pytest.raises(SourceUnavailable, match=f"{name}: cannot be .*Check the path"):

@@ -31,7 +31,8 @@ def read_file(wheel: Path) -> bytes:
         raise SourceUnavailable(
             f"{wheel}: looked for {FILE} in this wheel and it is not there. Is it a NeMo Gym wheel, 0.2.0 or newer?"
         ) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    # RuntimeError is what zipfile raises for an encrypted file, and for a compression that it does not know.
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise SourceUnavailable(f"{wheel}: cannot be read as a wheel: {error}. Download it again.") from error
     except OSError as error:
         raise SourceUnavailable(f"{wheel}: cannot be opened: {error.strerror}. Check the path.") from error
