@@ -57,6 +57,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device; -m gpu makes this a failure"))
 
 
+@pytest.fixture(scope="session")
+def required() -> set[str]:
+    """What ``CONTRACTS_REQUIRE`` names."""
+    return _required()
+
+
 def _skip_without_packages(items: list[pytest.Item], marker: str, env: str) -> set[str]:
     missing: set[str] = set()
     for item in items:

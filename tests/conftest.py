@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -34,11 +33,11 @@ _TEMPLATE = (
 
 
 @pytest.fixture(scope="session")
-def not_here() -> NotHere:
+def not_here(required: set[str]) -> NotHere:
     """Called as ``not_here(what, reason)``: skips a test, or fails it where ``CONTRACTS_REQUIRE`` names ``what``."""
 
     def refuse(what: str, reason: str) -> NoReturn:
-        if what in os.environ.get("CONTRACTS_REQUIRE", "").split(","):
+        if what in required:
             pytest.fail(f"{reason} (CONTRACTS_REQUIRE asks for {what})")
         pytest.skip(reason)
 
