@@ -125,6 +125,18 @@ def test_services_that_start_together_on_an_empty_database_all_start(empty: str)
     assert outcomes == [None] * 4
 
 
+def test_a_service_waits_for_whoever_writes_to_a_file_without_a_write_ahead_log(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.sqlite"
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.5, other.execute, ["COMMIT"])
+    release.start()
+    open_database(str(file)).dispose()
+    assert not other.in_transaction
+    release.join()
+    other.close()
+
+
 def test_whoever_only_reads_makes_no_database(empty: str, tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match=r"there is no database|has no tables of this service"):
         open_database(empty, for_writing=False)

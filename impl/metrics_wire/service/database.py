@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import stamina
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 WRITES = "jobs_service_writes"
 
 _BUSY_MS = 30_000
+#: What is left of an SQLite error code without its details.
+_PRIMARY = 0xFF
 _CONNECT_S = 10
 #: One number for all services of one database, while they look at the version of its tables.
 _MIGRATION_LOCK = 0x6A6F6273
@@ -92,8 +96,7 @@ def _sqlite(url: URL, *, for_writing: bool) -> Engine:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
         # Whoever only reads leaves a file as it is, which may be no database of ours.
-        mode = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] if for_writing else "wal"
-        if mode != "wal":
+        if for_writing and (mode := _keep_write_ahead_log(cursor)) != "wal":
             raise DatabaseError(
                 f"{url.database} cannot keep a write-ahead log, its journal is {mode!r}: use a local disk"
             )
@@ -108,6 +111,18 @@ def _sqlite(url: URL, *, for_writing: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY
+
+
+# SQLite does not wait for others while it changes the journal, whatever the timeout: of several services that open a
+# new file at once, all but one would fail.
+@stamina.retry(on=_is_busy, attempts=None, timeout=_BUSY_MS / 1000, wait_initial=0.01, wait_max=0.5, wait_jitter=0.05)
+def _keep_write_ahead_log(cursor: sqlite3.Cursor) -> str:
+    mode: str = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    return mode
 
 
 def _postgresql(url: URL) -> Engine:
