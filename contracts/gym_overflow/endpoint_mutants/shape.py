@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.gym_overflow.api_calls import ApiCall
+from contracts.gym_overflow.api_calls import ApiCall, departures
 from contracts.gym_overflow.endpoint_mutants.forging import JSON_TYPE, OK, Forged, error, with_status
 from contracts.gym_overflow.endpoint_mutants.tampering import Tampering, TamperingWithFaults, TamperingWithRefusals
 from contracts.gym_overflow.fault import Fault, FaultyRequest
@@ -15,9 +15,20 @@ from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
     from contracts.answer import Answer
+    from contracts.gym_overflow.protocols import Endpoint
 
+#: A status that documents seldom list by itself.
+_TEAPOT = 418
+_TEXT = {"content-type": "text/plain"}
 _FAULT = FaultyRequest(Fault.MODEL, "hello")
 _FORBIDDEN = ApiCall("POST", Route.CHAT.value, content_type="application/json", body="{}", allowed=False)
+
+
+def _undocumented(endpoint: Endpoint, answer: Answer, path: str = Route.CHAT.value) -> Answer:
+    """``answer`` under another status; where the document describes that one too, by a range, in another type."""
+    method = "POST" if path == Route.CHAT else "GET"
+    other = with_status(answer, _TEAPOT)
+    return other if departures(endpoint, ApiCall(method, path), other) else Forged(answer.status, b"no", _TEXT)
 
 
 @endpoint.mutant("GO-M301a", killed_by="GO-301", witness=_FAULT)
@@ -46,10 +57,10 @@ class AnswersInHtml(TamperingWithFaults):
 
 @endpoint.mutant("GO-M311a", killed_by="GO-311", witness=ApiCall("GET", "/v1/models"))
 class AnswersAnUndocumentedStatus(Tampering):
-    """lists the models with status 418"""
+    """lists the models with a status, or a type, that the document does not list"""
 
     def tampered(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return with_status(answer, 418) if path == "/v1/models" else answer
+        return _undocumented(self, answer, path) if path == "/v1/models" else answer
 
 
 @endpoint.mutant("GO-M311b", killed_by="GO-311", witness=ApiCall("GET", "/v1/models"))
@@ -74,15 +85,15 @@ class AcceptsEverything(TamperingWithFaults):
 
 @endpoint.mutant("GO-M312a", killed_by="GO-312")
 class RefusesUndocumented(TamperingWithRefusals):
-    """refuses an overflow with a status that the document does not list"""
+    """refuses an overflow with a status, or a type, that the document does not list"""
 
-    def refused(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return with_status(answer, 418)
+    def refused(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return _undocumented(self, answer) if path == Route.CHAT else answer
 
 
 @endpoint.mutant("GO-M313a", killed_by="GO-313", witness=_FAULT)
 class FaultsUndocumented(TamperingWithFaults):
-    """answers a client's fault with a status that the document does not list"""
+    """answers a client's fault with a status, or a type, that the document does not list"""
 
-    def faulted(self, _path: str, _body: dict[str, Any], answer: Answer) -> Answer:
-        return with_status(answer, 418)
+    def faulted(self, path: str, _body: dict[str, Any], answer: Answer) -> Answer:
+        return _undocumented(self, answer) if path == Route.CHAT else answer

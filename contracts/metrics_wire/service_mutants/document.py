@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from contracts.metrics_wire.service_calls import TASK_ROUTE, ApiCall
+from contracts.metrics_wire.service_calls import TASK_ROUTE, ApiCall, departures, route_of
 from contracts.metrics_wire.service_cases import Kind
-from contracts.metrics_wire.service_mutants.tampering import Forged, Message, Tampering, edited
+from contracts.metrics_wire.service_mutants.tampering import HTML, Forged, Message, Tampering, edited
 from contracts.metrics_wire.service_task import is_refused
 from contracts.metrics_wire.sides import service
 from contracts.served_document import DOCUMENT
 
 if TYPE_CHECKING:
-    from contracts.metrics_wire.protocols import ServiceAnswer
+    from contracts.metrics_wire.protocols import JobsService, ServiceAnswer
 
 _READ = ApiCall("GET", TASK_ROUTE)
 _FORBIDDEN = ApiCall("PUT", TASK_ROUTE, (), (), "application/json", '{"status": "done"}', allowed=False)
@@ -23,6 +23,14 @@ _TASK = re.compile(TASK_ROUTE.replace("{}", "{[^}]*}"))
 
 def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [operations for path, operations in document["paths"].items() if _TASK.match(path)]
+
+
+def _undocumented(service: JobsService, message: Message, answer: ServiceAnswer, status: int) -> ServiceAnswer:
+    """``answer`` under another status; where the document describes that one too, by a range, in another type."""
+    route = route_of(service, f"{TASK_ROUTE}/metrics" if message.is_append else TASK_ROUTE)
+    other = Forged(status, answer.body, answer.headers)
+    is_told = route is None or departures(service, message.method, route, other)
+    return other if is_told else Forged(answer.status, answer.body, HTML)
 
 
 @service.mutant("MW-M961a", killed_by="MW-961")
@@ -61,11 +69,11 @@ class ServesNoDocument(Tampering):
 
 @service.mutant("MW-M962a", killed_by="MW-962", witness=_READ)
 class AnswersAnUndocumentedStatus(Tampering):
-    """reads a task with a status that the document does not list"""
+    """reads a task with a status, or a type, that the document does not list"""
 
     def tamper(self, message: Message) -> ServiceAnswer:
         answer = self.send(message)
-        return Forged(203, answer.body, answer.headers) if message.is_read else answer
+        return _undocumented(self.inner, message, answer, 203) if message.is_read else answer
 
 
 @service.mutant("MW-M962b", killed_by="MW-962", witness=_READ)
@@ -108,11 +116,12 @@ class FailsOnForbiddenBodies(Tampering):
 
 @service.mutant("MW-M963a", killed_by="MW-963", witness=_BAD)
 class RefusesUndocumented(Tampering):
-    """refuses with a status that the document does not list"""
+    """refuses with a status, or a type, that the document does not list"""
 
     def tamper(self, message: Message) -> ServiceAnswer:
         answer = self.send(message)
-        return Forged(418, answer.body, answer.headers) if is_refused(answer) else answer
+        wrote = message.is_update or message.is_append
+        return _undocumented(self.inner, message, answer, 418) if wrote and is_refused(answer) else answer
 
 
 @service.mutant("MW-M963b", killed_by="MW-963", witness=_BAD)
