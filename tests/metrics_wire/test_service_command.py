@@ -67,6 +67,14 @@ def test_it_says_its_url_and_ends_well_and_what_it_acknowledged_outlives_a_kill(
         assert process.communicate() == ("", "")
 
 
+@pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 421), ("0.0.0.0", 200)])  # noqa: S104 - for this test
+def test_on_loopback_alone_a_foreign_name_is_refused(tmp_path: Path, host: str, status: int) -> None:
+    with running("--database", str(tmp_path / "jobs.sqlite"), "--host", host) as (_, url):
+        here = url.replace(host, "127.0.0.1")
+        assert httpx.get(f"{here}/healthz").status_code == 200
+        assert httpx.get(f"{here}/healthz", headers={"host": "evil.example"}).status_code == status
+
+
 def test_the_token_may_come_from_the_environment(tmp_path: Path) -> None:
     with running("--database", str(tmp_path / "jobs.sqlite"), JOBS_SERVICE_TOKEN=TOKEN) as (process, url):
         assert httpx.get(f"{url}/healthz").status_code == 401

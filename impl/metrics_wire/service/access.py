@@ -1,10 +1,11 @@
-"""The token: with one configured, nothing whatsoever is answered without it."""
+"""Who is answered: with a token, whoever carries it; without one on loopback, whoever names this machine."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import hmac
+import ipaddress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -68,3 +69,44 @@ class TokenRequired:
         else:
             return False
         return hmac.compare_digest(given, self._token)
+
+
+class LocalNamesOnly:
+    """Lets a request through that asks for this machine by an address, or as localhost.
+
+    A page from elsewhere can let a name of its own point to loopback, and a browser then takes what is served there
+    for that page's own. Its requests name that name.
+
+    Args:
+        app: What is guarded.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        host = Headers(scope=scope).get("host", "") if scope["type"] != "lifespan" else ""
+        if not host or _is_local_name(_without_port(host)):
+            await self._app(scope, receive, send)
+            return
+        answer = refusal(
+            HTTPStatus.MISDIRECTED_REQUEST,
+            "host: without a token this service is reached as localhost, or by an address; give it --token",
+        )
+        await answer(scope, receive, send)
+
+
+def _is_local_name(host: str) -> bool:
+    """Whether a host is named by an address, or as localhost, which no one else's name server answers for."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host.lower() == "localhost"
+    return True
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]

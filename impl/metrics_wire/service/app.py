@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from impl.metrics_wire.service.access import TokenRequired, document_token
+from impl.metrics_wire.service.access import LocalNamesOnly, TokenRequired, document_token
 from impl.metrics_wire.service.commits import commits_of
 from impl.metrics_wire.service.database import open_database
 from impl.metrics_wire.service.errors import add_error_handlers
@@ -55,4 +55,6 @@ def create_app(settings: Settings) -> FastAPI:
     if settings.token is not None:
         app.add_middleware(TokenRequired, token=settings.token)
         document_token(app)
+    elif settings.is_local:
+        app.add_middleware(LocalNamesOnly)
     return app

@@ -54,7 +54,7 @@ def serve(
     from impl.metrics_wire.service.database import DatabaseError  # noqa: PLC0415 - as above
 
     try:
-        settings = Settings(database or _DEFAULT_DATABASE, rule, token, max_body)
+        settings = Settings(database or _DEFAULT_DATABASE, rule, token, max_body, is_local=_is_loopback(host))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     if settings.token is None and not _is_loopback(host):

@@ -25,6 +25,8 @@ class Settings:
         rule: What an update does to the stored ``status_details``.
         token: What every request has to carry; ``None`` if none is asked for.
         max_body: Bytes of a request's body beyond which it is answered 413.
+        is_local: Whether it listens on loopback. Without a token it is then reached by no other name than this
+            machine's own.
 
     Raises:
         ValueError: If the token is empty or has blanks around it, which no header can carry.
@@ -34,6 +36,7 @@ class Settings:
     rule: Rule = Rule.REPLACE
     token: str | None = None
     max_body: int = DEFAULT_MAX_BODY
+    is_local: bool = False
 
     def __post_init__(self) -> None:
         if self.token is not None and (not self.token or self.token != self.token.strip()):
