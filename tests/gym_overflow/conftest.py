@@ -6,14 +6,16 @@ import importlib.metadata
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from contracts.gym_overflow.started import Started
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    NotHere = Callable[[str, str], NoReturn]
 
 HERE = Path(__file__).parent
 MIDDLEWARE = "impl.gym_overflow.middleware.OverflowMiddleware"
@@ -52,11 +54,11 @@ SERVERS = {
 
 
 @pytest.fixture(scope="session")
-def corpus() -> Path:
+def corpus(not_here: NotHere) -> Path:
     """Every recorded answer, which lies beside the repository where it lies at all; the package ships a part of it."""
     path = HERE.parents[2] / "shared" / "corpus" / "overflow_answers.jsonl"
     if not path.exists():
-        pytest.skip(f"{path} is not there")
+        not_here("corpus", f"{path} is not there")
     return path
 
 

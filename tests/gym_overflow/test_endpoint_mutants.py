@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from every_status import describing_every_status
 
 from contracts import gym_overflow
 from contracts.gym_overflow.recorded import Recorded
 from contracts.gym_overflow.recording import Recording
 from contracts.gym_overflow.refusal import MARKER
 from contracts.mutant import Proof
-from contracts.served_document import DOCUMENT
 from impl.gym_overflow.adapter import ReferenceEndpoint
 
 if TYPE_CHECKING:
@@ -75,19 +75,6 @@ class Uncounted(OwnMind):
         return super().request(method, "/absent" if path == "/tokenize" else path, **sent)
 
 
-class Ranges(ReferenceEndpoint):
-    """The reference, whose document describes every status of a route."""
-
-    def request(self, method: str, path: str, **sent: Any) -> Answer:
-        answer = super().request(method, path, **sent)
-        if path != DOCUMENT:
-            return answer
-        document = json.loads(answer.body)
-        for operation in (each for methods in document["paths"].values() for each in methods.values()):
-            operation["responses"]["default"] = {"description": "any other", "content": {"application/json": {}}}
-        return replace(answer, body=json.dumps(document).encode())
-
-
 def tried(adapter: Any) -> dict[str, MutantResult]:
     return {mutant.id: mutant.prove(adapter) for mutant in gym_overflow.endpoint.mutants}
 
@@ -112,7 +99,7 @@ def test_they_are_killed_where_tokens_are_only_known_by_usage() -> None:
 
 
 def test_they_are_killed_where_the_document_describes_every_status() -> None:
-    with Ranges() as adapter:
+    with describing_every_status(ReferenceEndpoint)() as adapter:
         assert unproved(tried(adapter)) == set()
 
 

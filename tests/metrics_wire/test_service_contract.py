@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from every_status import describing_every_status
 
 from contracts import metrics_wire
 from contracts.metrics_wire.service_calls import TASK_ROUTE, ApiCall
 from contracts.mutant import Proof
-from contracts.served_document import DOCUMENT
 from impl.metrics_wire.service.adapter import DATABASE_VARIABLE, ServiceAdapter, postgresql, service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from contracts.check import Check
-    from impl.metrics_wire.service.adapter import Answer
 
 CONTRACT = metrics_wire.service
 RULES = ("replace", "merge")
@@ -30,19 +27,6 @@ def adapter(request: pytest.FixtureRequest) -> Iterator[ServiceAdapter]:
     """The reference by either rule, on a new SQLite file; ``tox -e postgresql`` holds it on the other database."""
     with ServiceAdapter(request.param) as live:
         yield live
-
-
-class Ranges(ServiceAdapter):
-    """The reference, whose document describes every status of a route."""
-
-    def request(self, method: str, path: str, **sent: Any) -> Answer:
-        answer = super().request(method, path, **sent)
-        if path != DOCUMENT:
-            return answer
-        document = json.loads(answer.body)
-        for operation in (each for methods in document["paths"].values() for each in methods.values()):
-            operation["responses"]["default"] = {"description": "any other", "content": {"application/json": {}}}
-        return replace(answer, body=json.dumps(document).encode())
 
 
 @CONTRACT.parametrize()
@@ -87,7 +71,7 @@ def test_ids_name_the_theme() -> None:
 
 
 def test_mutants_of_the_document_are_killed_where_it_describes_every_status() -> None:
-    with ServiceAdapter("replace") as plain, Ranges("replace") as ranges:
+    with ServiceAdapter("replace") as plain, describing_every_status(ServiceAdapter)("replace") as ranges:
         for adapter in (plain, ranges):
             tried = {mutant.id: mutant.prove(adapter) for mutant in CONTRACT.mutants if mutant.id[:6] == "MW-M96"}
             assert {name: each.proof for name, each in tried.items()} == dict.fromkeys(tried, Proof.KILLED)

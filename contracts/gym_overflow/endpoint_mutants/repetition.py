@@ -12,8 +12,6 @@ from contracts.gym_overflow.protocols import EndpointWrapper
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from contracts.answer import Answer
 
 
@@ -36,20 +34,12 @@ class ServesOneAtATime(EndpointWrapper):
         super().__init__(inner)
         self._serving = threading.Lock()
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        json: Any = None,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    def request(self, method: str, path: str, **sent: Any) -> Answer:
         if not self._serving.acquire(blocking=False):
             return error(503, "busy")
         try:
             # Long enough for the other threads of the check to arrive.
             time.sleep(0.01)
-            return super().request(method, path, json=json, content=content, headers=headers)
+            return super().request(method, path, **sent)
         finally:
             self._serving.release()

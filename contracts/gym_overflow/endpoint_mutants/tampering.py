@@ -10,8 +10,6 @@ from contracts.gym_overflow.endpoint_mutants.overlong import refuses_for_length
 from contracts.gym_overflow.protocols import EndpointWrapper
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from contracts.answer import Answer
 
 _CLIENT_ERRORS = range(400, 500)
@@ -20,18 +18,10 @@ _CLIENT_ERRORS = range(400, 500)
 class Tampering(EndpointWrapper, ABC):
     """Lets every request through and may exchange the answer."""
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        json: Any = None,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    def request(self, method: str, path: str, **sent: Any) -> Answer:
         """Forward the request, and tamper with the answer."""
-        answer = super().request(method, path, json=json, content=content, headers=headers)
-        return self.tampered(path, _as_object(json, content), answer)
+        answer = super().request(method, path, **sent)
+        return self.tampered(path, _as_object(**sent), answer)
 
     @abstractmethod
     def tampered(self, path: str, body: dict[str, Any], answer: Answer) -> Answer:
@@ -63,10 +53,10 @@ class TamperingWithFaults(Tampering):
         """What is answered instead of the client error ``answer``."""
 
 
-def _as_object(sent: Any, content: bytes | None) -> dict[str, Any]:
+def _as_object(json: Any = None, content: bytes | None = None, **_: Any) -> dict[str, Any]:
     if content is not None:
         try:
-            sent = json_codec.loads(content)
+            json = json_codec.loads(content)
         except ValueError:
             return {}
-    return sent if isinstance(sent, dict) else {}
+    return json if isinstance(json, dict) else {}

@@ -14,8 +14,6 @@ from contracts.gym_overflow.ruler import Ruler, window_of
 from contracts.gym_overflow.sides import endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from contracts.answer import Answer
 
 
@@ -83,18 +81,10 @@ class ForgetsTheLogprobs(Tampering):
 class ForgetsTheTools(EndpointWrapper):
     """builds the prompt without the tools"""
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        json: Any = None,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        if isinstance(json, dict):
-            json = {key: value for key, value in json.items() if key != "tools"}
-        return super().request(method, path, json=json, content=content, headers=headers)
+    def request(self, method: str, path: str, **sent: Any) -> Answer:
+        if isinstance(body := sent.get("json"), dict):
+            sent["json"] = {key: value for key, value in body.items() if key != "tools"}
+        return super().request(method, path, **sent)
 
 
 @endpoint.mutant("GO-M114b", killed_by="GO-114")
