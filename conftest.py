@@ -18,8 +18,8 @@ hypothesis.settings.load_profile("rl-contracts-tests")
 #: Markers whose arguments are packages, to what ``CONTRACTS_REQUIRE`` calls them and to the tox env that has them.
 _PACKAGES = {"engine": ("engine", "engines"), "gpu": ("gpu", "gpu"), "third_party": ("third-party", "third-party")}
 #: What ``CONTRACTS_REQUIRE`` may name, with commas between: tests that need it then fail where it is missing. The
-#: programs are looked for by the fixtures that start them.
-_REQUIRABLE = frozenset({"engine", "gpu", "postgresql", "browser", "third-party"})
+#: programs, and the recorded answers, are looked for by the fixtures that give them.
+_REQUIRABLE = frozenset({"engine", "gpu", "postgresql", "browser", "corpus", "third-party"})
 
 
 def pytest_configure() -> None:
